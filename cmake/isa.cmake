@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+# The only table from the last word of a kernel file's name to its compile flags. A tier that the target has no flags for is left out.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(TENON_ISA_FLAGS_avx2 "-mavx2;-mfma;-mf16c")
+  set(TENON_ISA_FLAGS_avx512 "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512")
+  set(TENON_ISA_FLAGS_vnni "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mfma;-mf16c")
+  set(TENON_ISA_TIERS portable avx2 avx512 vnni)
+else()
+  set(TENON_ISA_TIERS portable)
+endif()
+set(TENON_ISA_ALL portable avx2 avx512 vnni neon dotprod i8mm)
+
+# Drops the kernel files of tiers that the target lacks and sets the flags of the others.
+function(tenon_isa_filter list)
+  set(kept)
+  foreach(file IN LISTS ${list})
+    get_filename_component(stem ${file} NAME_WE)
+    string(REGEX REPLACE ".*_" "" last ${stem})
+    if(file MATCHES "/src/kernels/" AND last IN_LIST TENON_ISA_ALL)
+      if(NOT last IN_LIST TENON_ISA_TIERS)
+        continue()
+      endif()
+      set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${TENON_ISA_FLAGS_${last}}")
+    endif()
+    list(APPEND kept ${file})
+  endforeach()
+  set(${list} ${kept} PARENT_SCOPE)
+endfunction()

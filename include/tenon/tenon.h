@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+/*
+ * Tenon: run a trained model on the hardware at hand.
+ *
+ *     #include <stdio.h>
+ *     #include <tenon/tenon.h>
+ *
+ *     int main(void)
+ *     {
+ *         static float image[1 * 3 * 224 * 224];
+ *         const int64_t dims[4] = {1, 3, 224, 224};
+ *         tenon_error *error = NULL;
+ *         tenon_model *model = NULL;
+ *         tenon_session *session = NULL;
+ *         tenon_tensor out;
+ *         if (tenon_model_open(&model, "classifier.onnx", NULL, &error) == TENON_OK &&
+ *             tenon_session_create(&session, model, NULL, &error) == TENON_OK &&
+ *             tenon_session_set_input(session, "input", TENON_FLOAT32, 4, dims, image, sizeof image, &error) == TENON_OK &&
+ *             tenon_session_run(session, NULL, 0, &error) == TENON_OK &&
+ *             tenon_session_output(session, 0, &out, &error) == TENON_OK) {
+ *             printf("first score %g\n", ((const float *)out.data)[0]);
+ *         }
+ *         if (error) {
+ *             fprintf(stderr, "%s: %s\n", tenon_error_place(error), tenon_error_message(error));
+ *         }
+ *         tenon_error_destroy(error);
+ *         tenon_session_destroy(session);
+ *         tenon_model_destroy(model);
+ *     }
+ *
+ * Rules for every call. Handles are opaque; destroy accepts NULL; a model and its sessions may be destroyed in any order (a
+ * session keeps its model alive). A model may be used by many threads at the same time; a session by one thread at a time
+ * (tenon_session_cancel excepted). `error` may be NULL; on failure it receives a new error object that the caller destroys (an
+ * error object that is there already is replaced), on success it is left alone. Out-pointers are NULL after a failure. Option
+ * structs begin with their size: fill them with tenon_*_options_init. Nothing is printed, no environment variable is read, the
+ * host process is never ended.
+ */
+#ifndef TENON_TENON_H
+#define TENON_TENON_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define TENON_VERSION_MAJOR 0
+#define TENON_VERSION_MINOR 1
+#define TENON_VERSION_PATCH 0
+
+#if defined(_WIN32)
+#define TENON_API __declspec(dllexport)
+#else
+#define TENON_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+TENON_API const char *tenon_version(void); /* "0.1.0" */
+
+/* ---- status and errors ---- */
+
+typedef enum tenon_status {
+    TENON_OK = 0,
+    TENON_INVALID_ARGUMENT = 1, /* a name, shape, type, size or option that does not fit */
+    TENON_INVALID_MODEL = 2,    /* the file is not a correct model */
+    TENON_UNSUPPORTED = 3,      /* a correct model that needs what is not there; the message lists all of it */
+    TENON_OUT_OF_MEMORY = 4,
+    TENON_LIMIT = 5,            /* a stated limit would be passed; the message names the option */
+    TENON_DEVICE = 6,           /* the named device is absent or failed */
+    TENON_IO = 7,
+    TENON_STATE = 8,            /* not now: no result yet, used after fork, ... */
+    TENON_CANCELLED = 9,
+    TENON_DEADLINE = 10,
+    TENON_NOT_FOUND = 11,
+    TENON_FALLBACK = 12,        /* strict refused a fall-back */
+    TENON_INTERNAL = 13         /* a bug of ours */
+} tenon_status;
+
+TENON_API const char *tenon_status_text(tenon_status status); /* static text, never NULL */
+
+typedef struct tenon_error tenon_error;
+
+TENON_API tenon_status tenon_error_status(const tenon_error *error);
+TENON_API const char *tenon_error_message(const tenon_error *error); /* what is wrong, and what to do */
+TENON_API const char *tenon_error_place(const tenon_error *error);   /* node, input, option or file; may be "" */
+TENON_API void tenon_error_destroy(tenon_error *error);
+
+/* ---- element types: the numbers of ONNX TensorProto.DataType ---- */
+
+typedef enum tenon_dtype {
+    TENON_NONE = 0,
+    TENON_FLOAT32 = 1,
+    TENON_UINT8 = 2,
+    TENON_INT8 = 3,
+    TENON_UINT16 = 4,
+    TENON_INT16 = 5,
+    TENON_INT32 = 6,
+    TENON_INT64 = 7,
+    TENON_STRING = 8, /* elements are const char *, zero-terminated UTF-8 */
+    TENON_BOOL = 9,
+    TENON_FLOAT16 = 10,
+    TENON_FLOAT64 = 11,
+    TENON_UINT32 = 12,
+    TENON_UINT64 = 13,
+    TENON_COMPLEX64 = 14,
+    TENON_COMPLEX128 = 15,
+    TENON_BFLOAT16 = 16,
+    TENON_FLOAT8_E4M3FN = 17,
+    TENON_FLOAT8_E4M3FNUZ = 18,
+    TENON_FLOAT8_E5M2 = 19,
+    TENON_FLOAT8_E5M2FNUZ = 20,
+    TENON_UINT4 = 21, /* 4- and 2-bit elements take one byte each in memory */
+    TENON_INT4 = 22,
+    TENON_FLOAT4_E2M1FN = 23,
+    TENON_FLOAT8_E8M0FNU = 24,
+    TENON_UINT2 = 25,
+    TENON_INT2 = 26
+} tenon_dtype;
+
+TENON_API const char *tenon_dtype_text(tenon_dtype dtype); /* numpy or ml_dtypes name */
+TENON_API size_t tenon_dtype_bytes(tenon_dtype dtype);     /* bytes of one element in memory; 0: not a type */
+
+/* ---- allocator and log ---- */
+
+typedef struct tenon_allocator {
+    void *(*take)(void *context, size_t bytes, size_t alignment); /* NULL: refused */
+    void (*give)(void *context, void *block);                     /* block is never NULL */
+    void *context;
+} tenon_allocator;
+
+typedef enum tenon_log_level { TENON_LOG_DEBUG = 0, TENON_LOG_INFO = 1, TENON_LOG_WARNING = 2, TENON_LOG_ERROR = 3 } tenon_log_level;
+
+/* Called on the thread of the call that has something to say; text is valid during the call only. */
+typedef void (*tenon_log_fn)(void *context, tenon_log_level level, const char *text);
+
+/* ---- model ---- */
+
+typedef struct tenon_model tenon_model;
+
+typedef struct tenon_model_options {
+    size_t struct_size;
+    tenon_allocator allocator;    /* take NULL: the C library. Used by the model and all its sessions */
+    tenon_log_fn log;             /* NULL: silent */
+    void *log_context;
+    const char *folder;           /* tenon_model_open_memory only: where external data may lie; NULL: external data refused */
+    int no_optimise;              /* non-zero: keep the graph as imported (no fusion, no folding) */
+    uint64_t limit_tensor_bytes;  /* largest tensor, 0: 2^32 */
+    uint64_t limit_nodes;         /* nodes of all graphs after expansion, 0: 1,000,000 */
+} tenon_model_options;
+
+TENON_API void tenon_model_options_init(tenon_model_options *options);
+
+/* Opens a model file (ONNX). The file stays mapped while the model lives; weights are read in place. options may be NULL.
+   Errors: IO, INVALID_MODEL, UNSUPPORTED (all unsupported operators at once), LIMIT, OUT_OF_MEMORY. */
+TENON_API tenon_status tenon_model_open(tenon_model **model, const char *path, const tenon_model_options *options, tenon_error **error);
+
+/* The same from bytes, which must stay unchanged until the model and all its sessions are destroyed. */
+TENON_API tenon_status tenon_model_open_memory(tenon_model **model, const void *data, size_t size, const tenon_model_options *options,
+                                               tenon_error **error);
+TENON_API void tenon_model_destroy(tenon_model *model);
+
+/* One input or output of a model. Pointers live as long as the model. */
+typedef struct tenon_value_info {
+    size_t struct_size;
+    const char *name;
+    tenon_dtype dtype;
+    int rank;                  /* -1: unknown */
+    int64_t dims[8];           /* -1 where not fixed */
+    const char *symbols[8];    /* name of a dim that is not fixed, or NULL */
+    int optional;              /* non-zero: may be left unset */
+} tenon_value_info;
+
+TENON_API size_t tenon_model_input_count(const tenon_model *model);  /* graph order; without those that have an initialiser */
+TENON_API size_t tenon_model_output_count(const tenon_model *model);
+TENON_API tenon_status tenon_model_input(const tenon_model *model, size_t index, tenon_value_info *info);
+TENON_API tenon_status tenon_model_output(const tenon_model *model, size_t index, tenon_value_info *info);
+
+/* ---- session ---- */
+
+typedef struct tenon_session tenon_session;
+
+enum { /* tenon_session_options.strict: what becomes an error instead of a warning */
+    TENON_STRICT_DEVICE = 1,    /* a node does not run on the named device */
+    TENON_STRICT_REFERENCE = 2, /* a node has only its reference kernel */
+    TENON_STRICT_PRECISION = 4  /* a node is computed in another precision than asked for */
+};
+
+typedef struct tenon_session_options {
+    size_t struct_size;
+    const char *device;             /* "cpu"; NULL: the best there is. A named device that is absent is an error at create */
+    unsigned threads;               /* 0: one for each core */
+    const char *precision;          /* "fp32"; NULL: fp32 */
+    unsigned strict;                /* TENON_STRICT_* */
+    uint64_t memory_limit;          /* bytes of arena, workspaces and packed weights; 0: only the default limit below */
+    const char *isa;                /* highest instruction set to use: "portable", "avx2", "avx512" ...; NULL: what is there */
+    const char *pin;                /* "op=version[,op=version...]": choose kernel rows of these versions; NULL: none */
+    uint64_t limit_work;            /* multiply-accumulates (or elements) of one run before it is refused, 0: 2^42 */
+    uint64_t limit_loop_steps;      /* steps of one Loop or Scan, 0: 2^24 */
+    uint64_t limit_peak_bytes;      /* peak of what a run may take, 0: the larger of 1 GiB and 64 x the file */
+    size_t plan_cache;              /* plans kept, 0: 16 */
+} tenon_session_options;
+
+TENON_API void tenon_session_options_init(tenon_session_options *options);
+
+/* options may be NULL. Errors: DEVICE, INVALID_ARGUMENT, LIMIT, OUT_OF_MEMORY, FALLBACK. Plans at once when all input shapes are
+   fixed, else at the first run. */
+TENON_API tenon_status tenon_session_create(tenon_session **session, tenon_model *model, const tenon_session_options *options,
+                                            tenon_error **error);
+TENON_API void tenon_session_destroy(tenon_session *session);
+
+/* A tensor as the caller sees it: dense, row-major. */
+typedef struct tenon_tensor {
+    tenon_dtype dtype;
+    int rank;
+    int64_t dims[8];
+    void *data;
+    size_t bytes;
+} tenon_tensor;
+
+/* Sets an input by copy: `bytes` must be what the shape needs. Stays set until set again or tenon_session_clear_inputs. */
+TENON_API tenon_status tenon_session_set_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims,
+                                               const void *data, size_t bytes, tenon_error **error);
+
+/* Sets an input by reference: data is read during run, must be aligned to its element, and must stay until the input is set again. */
+TENON_API tenon_status tenon_session_bind_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims,
+                                                const void *data, size_t bytes, tenon_error **error);
+TENON_API void tenon_session_clear_inputs(tenon_session *session);
+
+/* Results of output `name` are written to data (at least `bytes` bytes, aligned to its element) by each run; data NULL undoes it.
+   A run whose result is larger fails with INVALID_ARGUMENT before it computes where the size is known ahead. */
+TENON_API tenon_status tenon_session_bind_output(tenon_session *session, const char *name, void *data, size_t bytes, tenon_error **error);
+
+/* Runs. names: the outputs wanted (NULL, 0: all of the model); only what they need is computed. A name may also be an intermediate
+   tensor of the model. Allocates nothing when the plan for these shapes is cached. */
+TENON_API tenon_status tenon_session_run(tenon_session *session, const char *const *names, size_t count, tenon_error **error);
+
+/* Borrows result `index` of the last run's names; valid until the next call that changes the session. */
+TENON_API tenon_status tenon_session_output(const tenon_session *session, size_t index, tenon_tensor *tensor, tenon_error **error);
+TENON_API size_t tenon_session_output_count(const tenon_session *session);
+
+/* Plans for the shapes and values set now without running. */
+TENON_API tenon_status tenon_session_prepare(tenon_session *session, const char *const *names, size_t count, tenon_error **error);
+
+/* Makes the run in progress return CANCELLED soon; from any thread. */
+TENON_API void tenon_session_cancel(tenon_session *session);
+
+/* A run that takes longer returns DEADLINE at the next node; 0: none. */
+TENON_API void tenon_session_set_deadline(tenon_session *session, uint64_t nanoseconds);
+
+/* Called before (after = 0) and after (after = 1) each executed step; NULL: none. Tensors are valid during the call. */
+typedef struct tenon_step_info {
+    size_t struct_size;
+    const char *node;     /* name in the optimised graph */
+    const char *op;
+    const char *kernel;
+    const char *device;
+    size_t output_count;
+    uint64_t nanoseconds; /* after only */
+    uint64_t macs;
+} tenon_step_info;
+typedef void (*tenon_step_fn)(void *context, const tenon_step_info *info, int after, const tenon_tensor *outputs);
+TENON_API void tenon_session_observe(tenon_session *session, tenon_step_fn step, void *context);
+
+/* ---- reports ---- */
+
+typedef enum tenon_report_kind {
+    TENON_REPORT_EXPLAIN = 0,    /* per node: kernel, rows that lost and why, layout, lease */
+    TENON_REPORT_PLACEMENT = 1,  /* {"cpu": {"nodes": n, "macs": m}} */
+    TENON_REPORT_MEMORY = 2,     /* arena_bytes, lower_bound_bytes, peak_bytes, exact, blocks */
+    TENON_REPORT_STATISTICS = 3, /* counters: plans, hits, fall-backs, bytes live and peak */
+    TENON_REPORT_MODEL = 4,      /* inputs, outputs, operators, parameters, copied bytes, MACs where known */
+    TENON_REPORT_GRAPH = 5       /* the optimised graph as text, in a JSON string */
+} tenon_report_kind;
+
+/* A JSON document about the session's last plan. *json is zero-terminated; free it with tenon_report_destroy. EXPLAIN, PLACEMENT and
+   MEMORY need a plan (STATE otherwise). */
+TENON_API tenon_status tenon_report(tenon_session *session, tenon_report_kind kind, char **json, tenon_error **error);
+
+/* The same for a model alone: MODEL and GRAPH. */
+TENON_API tenon_status tenon_model_report(tenon_model *model, tenon_report_kind kind, char **json, tenon_error **error);
+TENON_API void tenon_report_destroy(tenon_model *model, char *json);   /* the model whose allocator made it */
+
+/* What an operator support report says of a file that cannot be opened is in the error's message; this gives the devices of the machine:
+   {"devices": [{"name": "cpu", "present": true, ...}]}. Allocated with the C library; free with free(). */
+TENON_API char *tenon_devices_json(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling: max_pool (values, indices?), average_pool, lp_pool, and the global kinds. ONNX MaxPool, AveragePool, LpPool, Global*.
+// Ownership: const data. Threads: any.
+#ifndef TN_OP_POOL_H
+#define TN_OP_POOL_H
+
+#include "ir/op.h"
+
+#include "ops/nn/op_conv.h"
+
+typedef struct tn_pool_attr {
+    tn_ints kernel, strides, pads, dilations;
+    int auto_pad;
+    bool ceil_mode, count_include_pad;
+    int64_t storage_order, p;
+} tn_pool_attr;
+
+typedef struct tn_global_pool_attr { int64_t p; } tn_global_pool_attr;   // p: global_lp_pool only
+
+bool tn_pool_window(const tn_pool_attr *attr, const tn_shape *x, tn_window *window);
+
+extern const tn_op tn_op_max_pool;
+extern const tn_op tn_op_average_pool;
+extern const tn_op tn_op_lp_pool;
+extern const tn_op tn_op_global_average_pool;
+extern const tn_op tn_op_global_max_pool;
+extern const tn_op tn_op_global_lp_pool;
+
+#endif

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one operator by its reference kernel: constant folding, shape values, tests.
+// Ownership: results are in the caller's arena. Threads: any, one arena each.
+#ifndef TN_OP_EVAL_H
+#define TN_OP_EVAL_H
+
+#include "dispatch/registry.h"
+
+// in[i] NULL: absent. Fills out[0 .. n_out-1] (dtype, shape, data from the arena). max_bytes bounds each result: beyond it
+// TN_LIMIT. TN_UNSUPPORTED: no reference row for these types.
+tn_status tn_op_eval(const tn_op *op, const void *attr, const char *name, const tn_tensor *const *in, int n_in, tn_tensor *out,
+                     int n_out, size_t max_bytes, tn_arena *arena, tn_heap *heap, tn_diag *diag);
+
+// infer with facts made from tensors; used by the above and by tests.
+tn_status tn_op_infer(const tn_op *op, const void *attr, const char *name, const tn_fact *const *in, int n_in, tn_fact *out, int n_out,
+                      tn_arena *arena, tn_diag *diag);
+
+#endif
