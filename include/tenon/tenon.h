@@ -263,13 +263,25 @@ TENON_API void tenon_session_observe(tenon_session *session, tenon_step_fn step,
 
 /* ---- reports ---- */
 
+/* Keys of the documents. Sizes are bytes, n is a whole number, a shape is an array with null where a dim is not known.
+     EXPLAIN     {"nodes": [{"name", "op", "device", "kernel", "impl", "layout_in", "layout_out", "lease", "dtype", "shape", "macs": n,
+                  "origins": [name], "lost": [{"kernel", "why"}], "fallback": why or null}], "isa", "threads": n,
+                  "stages": n}                          nodes in the order of execution; layout_*, dtype, shape of operand 0 and result 0
+     PLACEMENT   {"cpu": {"nodes": n, "macs": n}}
+     MEMORY      {"arena_bytes", "lower_bound_bytes", "peak_bytes", "packed_bytes", "scratch_bytes", "exact": true or false,
+                  "blocks": [{"name", "bytes", "offset", "first": n, "last": n, "alias_of": name or null}]}
+     STATISTICS  {"plans_made": n, "plan_hits": n, "plans_cached": n, "fallbacks": n, "runs": n, "live_bytes", "peak_bytes"}
+     MODEL       {"format", "producer", "opset": n, "inputs": [{"name", "dtype", "shape", "symbols": [name or null], "optional": bool}],
+                  "outputs": the same, "nodes": n, "operators": {type: n}, "parameters": n, "weight_bytes", "copied_bytes",
+                  "macs": n or null}
+     GRAPH       "the text" */
 typedef enum tenon_report_kind {
     TENON_REPORT_EXPLAIN = 0,    /* per node: kernel, rows that lost and why, layout, lease */
-    TENON_REPORT_PLACEMENT = 1,  /* {"cpu": {"nodes": n, "macs": m}} */
-    TENON_REPORT_MEMORY = 2,     /* arena_bytes, lower_bound_bytes, peak_bytes, exact, blocks */
-    TENON_REPORT_STATISTICS = 3, /* counters: plans, hits, fall-backs, bytes live and peak */
-    TENON_REPORT_MODEL = 4,      /* inputs, outputs, operators, parameters, copied bytes, MACs where known */
-    TENON_REPORT_GRAPH = 5       /* the optimised graph as text, in a JSON string */
+    TENON_REPORT_PLACEMENT = 1,  /* nodes and multiply-accumulates per device */
+    TENON_REPORT_MEMORY = 2,     /* what the plan takes, and each block of the arena */
+    TENON_REPORT_STATISTICS = 3, /* counters of the session */
+    TENON_REPORT_MODEL = 4,      /* what the file holds */
+    TENON_REPORT_GRAPH = 5       /* the optimised graph as text */
 } tenon_report_kind;
 
 /* A JSON document about the session's last plan. *json is zero-terminated; free it with tenon_report_destroy. EXPLAIN, PLACEMENT and
@@ -281,7 +293,8 @@ TENON_API tenon_status tenon_model_report(tenon_model *model, tenon_report_kind 
 TENON_API void tenon_report_destroy(tenon_model *model, char *json);   /* the model whose allocator made it */
 
 /* What an operator support report says of a file that cannot be opened is in the error's message; this gives the devices of the machine:
-   {"devices": [{"name": "cpu", "present": true, ...}]}. Allocated with the C library; free with free(). */
+   {"devices": [{"name": "cpu", "present": true, "what": "AMD EPYC ...", "reason": why not present or null, "cores": n,
+   "memory_bytes": n, "features": ["avx2", ...]}]}. Allocated with the C library; free with free(). */
 TENON_API char *tenon_devices_json(void);
 
 #ifdef __cplusplus
