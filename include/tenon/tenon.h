@@ -175,6 +175,9 @@ TENON_API size_t tenon_model_output_count(const tenon_model *model);
 TENON_API tenon_status tenon_model_input(const tenon_model *model, size_t index, tenon_value_info *info);
 TENON_API tenon_status tenon_model_output(const tenon_model *model, size_t index, tenon_value_info *info);
 
+/* What the model's maker wrote beside the graph (ONNX metadata_props): the text under `key`, or NULL. Lives as long as the model. */
+TENON_API const char *tenon_model_metadata(const tenon_model *model, const char *key);
+
 /* ---- session ---- */
 
 typedef struct tenon_session tenon_session;
@@ -257,6 +260,7 @@ typedef struct tenon_step_info {
     size_t output_count;
     uint64_t nanoseconds; /* after only */
     uint64_t macs;
+    const char *const *output_names; /* names of the tensors in `outputs`, as in the model where they come from it */
 } tenon_step_info;
 typedef void (*tenon_step_fn)(void *context, const tenon_step_info *info, int after, const tenon_tensor *outputs);
 TENON_API void tenon_session_observe(tenon_session *session, tenon_step_fn step, void *context);
