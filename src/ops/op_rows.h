@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// How reference kernels read and write tensors of any number type: runs of elements become rows of double (or of int64 where
+// bits count) in scratch, are worked on, and are rounded once when they are stored. One kernel then serves all dtypes.
+// Scratch is planned by prepare, one share for each thread, so that running takes no memory.
+// Ownership: none. Threads: any, each slot its own share.
+#ifndef TN_OP_ROWS_H
+#define TN_OP_ROWS_H
+
+#include "dispatch/kernel.h"
+
+// count elements of data from element `start` in steps of `stride` (may be 0 or negative). The caller has checked the range.
+void tn_row_load(tn_dtype dtype, const void *data, int64_t start, int64_t stride, int64_t count, double *row);
+void tn_row_load_i64(tn_dtype dtype, const void *data, int64_t start, int64_t stride, int64_t count, int64_t *row);
+
+// Rounds to nearest even; integers saturate (NaN becomes 0). The i64 form wraps.
+void tn_row_store(tn_dtype dtype, void *data, int64_t start, int64_t stride, int64_t count, const double *row);
+void tn_row_store_i64(tn_dtype dtype, void *data, int64_t start, int64_t stride, int64_t count, const int64_t *row);
+
+// row[i] += factor * run[i]
+static inline void tn_row_add(double *restrict row, const double *restrict run, double factor, int64_t count)
+{
+    for (int64_t i = 0; i < count; i++) {
+        row[i] += factor * run[i];
+    }
+}
+
+// Where row `row` (an index over all dims of `out` but the last) of an operand that broadcasts to `out` begins, and the step
+// along the last dim (0 or 1).
+int64_t tn_broadcast_row(const tn_shape *operand, const tn_shape *out, int64_t row, int64_t *stride);
+
+// Prepare function's helper: `bytes` of scratch for every thread of the plan. Uses params.
+tn_status tn_prepare_slots(tn_prepare *prepare, size_t bytes);
+
+// Scratch of a slot, aligned to 64.
+void *tn_slot_scratch(const tn_call *call, unsigned slot);
+
+// tn_workers_run over a call that was prepared by tn_prepare_slots; TN_CANCELLED when the call was told to stop. Tasks return
+// early once tn_call_cancelled holds.
+tn_status tn_call_split(const tn_call *call, tn_task task, void *context, size_t total, size_t tile);
+
+static inline bool tn_call_cancelled(const tn_call *call) { return call->cancel && *call->cancel; }
+
+// TN_CANCELLED, recorded, when the call was told to stop.
+tn_status tn_call_status(const tn_call *call);
+
+// Operand i, or NULL when it is absent or past the last.
+static inline const tn_tensor *tn_call_in(const tn_call *call, int i) { return i < call->n_in ? call->in[i] : NULL; }
+static inline tn_tensor *tn_call_out(const tn_call *call, int i) { return i < call->n_out ? call->out[i] : NULL; }
+
+// Element i as a number.
+static inline double tn_element(const tn_tensor *tensor, int64_t i) { return tn_dtype_load(tensor->dtype, tensor->data, (size_t)i); }
+
+#endif
