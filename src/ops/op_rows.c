@@ -124,8 +124,3 @@ tn_status tn_call_split(const tn_call *call, tn_task task, void *context, size_t
     }
     return tn_call_status(call);
 }
-
-tn_status tn_call_status(const tn_call *call)
-{
-    return tn_call_cancelled(call) ? tn_fail(call->diag, TN_CANCELLED, call->name, "the run was cancelled") : TN_OK;
-}

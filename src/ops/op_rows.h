@@ -6,7 +6,7 @@
 #ifndef TN_OP_ROWS_H
 #define TN_OP_ROWS_H
 
-#include "dispatch/kernel.h"
+#include "ops/op_facts.h"
 
 // count elements of data from element `start` in steps of `stride` (may be 0 or negative). The caller has checked the range.
 void tn_row_load(tn_dtype dtype, const void *data, int64_t start, int64_t stride, int64_t count, double *row);
@@ -34,14 +34,12 @@ tn_status tn_prepare_slots(tn_prepare *prepare, size_t bytes);
 // Scratch of a slot, aligned to 64.
 void *tn_slot_scratch(const tn_call *call, unsigned slot);
 
-// tn_workers_run over a call that was prepared by tn_prepare_slots; TN_CANCELLED when the call was told to stop. Tasks return
-// early once tn_call_cancelled holds.
+// tn_workers_run over a call that was prepared by tn_prepare_slots; TN_CANCELLED when the call was told to stop. Tasks
+// return early once tn_cancelled(call).
 tn_status tn_call_split(const tn_call *call, tn_task task, void *context, size_t total, size_t tile);
 
-static inline bool tn_call_cancelled(const tn_call *call) { return call->cancel && *call->cancel; }
-
-// TN_CANCELLED, recorded, when the call was told to stop.
-tn_status tn_call_status(const tn_call *call);
+// TN_CANCELLED, recorded, when the call was told to stop; asked at the end of loops that return early.
+static inline tn_status tn_call_status(const tn_call *call) { return tn_cancelled(call) ? tn_fail_cancelled(call) : TN_OK; }
 
 // Operand i, or NULL when it is absent or past the last.
 static inline const tn_tensor *tn_call_in(const tn_call *call, int i) { return i < call->n_in ? call->in[i] : NULL; }
