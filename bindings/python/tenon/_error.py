@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What goes wrong: one exception class for every failure, with the status and the place that the library reports."""
+from __future__ import annotations
+
+import enum
+
+
+class Status(enum.IntEnum):
+    """tenon_status of the C header; the numbers are frozen."""
+
+    OK = 0
+    INVALID_ARGUMENT = 1
+    INVALID_MODEL = 2
+    UNSUPPORTED = 3
+    OUT_OF_MEMORY = 4
+    LIMIT = 5
+    DEVICE = 6
+    IO = 7
+    STATE = 8
+    CANCELLED = 9
+    DEADLINE = 10
+    NOT_FOUND = 11
+    FALLBACK = 12
+    INTERNAL = 13
+
+
+class Error(RuntimeError):
+    """Every failure of this package.
+
+    status: Status, what kind of failure.
+    place: str, the node, input, option or file it speaks of; may be "".
+    message: str, what is wrong and what was expected.
+    """
+
+    def __init__(self, status: int, message: str, place: str = "") -> None:
+        self.status = Status(status)
+        self.message = message
+        self.place = place
+        super().__init__(status, message, place)
+
+    def __str__(self) -> str:
+        where = f"{self.place}: " if self.place else ""
+        return f"{where}{self.message} [{self.status.name}]"

@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The C interface (include/tenon/tenon.h) through ctypes: structures, prototypes, and the one shared library.
+
+The library is opened at the first call that needs it, never at import, so that importing starts no thread and probes no device.
+Ownership is that of the C header. ctypes releases the interpreter lock during every call.
+"""
+from __future__ import annotations
+
+import ctypes as c
+import ctypes.util
+import os
+import threading
+from pathlib import Path
+from typing import Optional
+
+from ._error import Error, Status
+
+MAX_RANK = 8
+
+TakeFn = c.CFUNCTYPE(c.c_void_p, c.c_void_p, c.c_size_t, c.c_size_t)
+GiveFn = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p)
+LogFn = c.CFUNCTYPE(None, c.c_void_p, c.c_int, c.c_char_p)
+
+
+class Allocator(c.Structure):
+    _fields_ = [("take", TakeFn), ("give", GiveFn), ("context", c.c_void_p)]
+
+
+class ModelOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("allocator", Allocator), ("log", LogFn), ("log_context", c.c_void_p),
+                ("folder", c.c_char_p), ("no_optimise", c.c_int), ("limit_tensor_bytes", c.c_uint64), ("limit_nodes", c.c_uint64)]
+
+
+class ValueInfo(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("name", c.c_char_p), ("dtype", c.c_int), ("rank", c.c_int),
+                ("dims", c.c_int64 * MAX_RANK), ("symbols", c.c_char_p * MAX_RANK), ("optional", c.c_int)]
+
+
+class SessionOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("device", c.c_char_p), ("threads", c.c_uint), ("precision", c.c_char_p),
+                ("strict", c.c_uint), ("memory_limit", c.c_uint64), ("isa", c.c_char_p), ("pin", c.c_char_p),
+                ("limit_work", c.c_uint64), ("limit_loop_steps", c.c_uint64), ("limit_peak_bytes", c.c_uint64),
+                ("plan_cache", c.c_size_t)]
+
+
+class Tensor(c.Structure):
+    _fields_ = [("dtype", c.c_int), ("rank", c.c_int), ("dims", c.c_int64 * MAX_RANK), ("data", c.c_void_p), ("bytes", c.c_size_t)]
+
+
+Handle = c.c_void_p
+_OUT = c.POINTER(c.c_void_p)
+_DIMS = c.POINTER(c.c_int64)
+_NAMES = c.POINTER(c.c_char_p)
+
+# name -> (result, arguments); `error` pointers are _OUT.
+_PROTOTYPES = {
+    "tenon_version": (c.c_char_p, []),
+    "tenon_error_status": (c.c_int, [Handle]),
+    "tenon_error_message": (c.c_char_p, [Handle]),
+    "tenon_error_place": (c.c_char_p, [Handle]),
+    "tenon_error_destroy": (None, [Handle]),
+    "tenon_status_text": (c.c_char_p, [c.c_int]),
+    "tenon_model_options_init": (None, [c.POINTER(ModelOptions)]),
+    "tenon_model_open": (c.c_int, [_OUT, c.c_char_p, c.POINTER(ModelOptions), _OUT]),
+    "tenon_model_open_memory": (c.c_int, [_OUT, c.c_void_p, c.c_size_t, c.POINTER(ModelOptions), _OUT]),
+    "tenon_model_destroy": (None, [Handle]),
+    "tenon_model_input_count": (c.c_size_t, [Handle]),
+    "tenon_model_output_count": (c.c_size_t, [Handle]),
+    "tenon_model_input": (c.c_int, [Handle, c.c_size_t, c.POINTER(ValueInfo)]),
+    "tenon_model_output": (c.c_int, [Handle, c.c_size_t, c.POINTER(ValueInfo)]),
+    "tenon_session_options_init": (None, [c.POINTER(SessionOptions)]),
+    "tenon_session_create": (c.c_int, [_OUT, Handle, c.POINTER(SessionOptions), _OUT]),
+    "tenon_session_destroy": (None, [Handle]),
+    "tenon_session_set_input": (c.c_int, [Handle, c.c_char_p, c.c_int, c.c_int, _DIMS, c.c_void_p, c.c_size_t, _OUT]),
+    "tenon_session_bind_input": (c.c_int, [Handle, c.c_char_p, c.c_int, c.c_int, _DIMS, c.c_void_p, c.c_size_t, _OUT]),
+    "tenon_session_clear_inputs": (None, [Handle]),
+    "tenon_session_run": (c.c_int, [Handle, _NAMES, c.c_size_t, _OUT]),
+    "tenon_session_output": (c.c_int, [Handle, c.c_size_t, c.POINTER(Tensor), _OUT]),
+    "tenon_session_output_count": (c.c_size_t, [Handle]),
+    "tenon_session_cancel": (None, [Handle]),
+    "tenon_report": (c.c_int, [Handle, c.c_int, _OUT, _OUT]),
+    "tenon_model_report": (c.c_int, [Handle, c.c_int, _OUT, _OUT]),
+    "tenon_report_destroy": (None, [Handle, c.c_void_p]),
+    "tenon_devices_json": (c.c_void_p, []),
+}
+
+_library: Optional[c.CDLL] = None
+_lock = threading.Lock()
+
+
+def _candidates() -> list:
+    """Where the library may be, best first: TENON_LIBRARY alone if set, else inside the package, else the system's."""
+    named = os.environ.get("TENON_LIBRARY")
+    if named:
+        return [named]
+    inside = sorted(str(p) for p in Path(__file__).parent.glob("libtenon.so*"))
+    return inside + [p for p in (ctypes.util.find_library("tenon"), "libtenon.so.0") if p]
+
+
+def library() -> c.CDLL:
+    """The library with its prototypes set; opened once for the process. Raises tenon.Error with status NOT_FOUND."""
+    global _library
+    if _library is not None:
+        return _library
+    with _lock:
+        if _library is None:
+            _library = _open()
+    return _library
+
+
+def _open() -> c.CDLL:
+    reasons = []
+    for path in _candidates():
+        try:
+            lib = c.CDLL(path)
+            for name, (result, arguments) in _PROTOTYPES.items():
+                function = getattr(lib, name)
+                function.restype, function.argtypes = result, arguments
+            return lib
+        except (OSError, AttributeError) as why:
+            reasons.append(f"{path}: {why}")
+    raise Error(Status.NOT_FOUND, "the tenon library could not be opened; set TENON_LIBRARY to the path of libtenon.so"
+                + "".join(f" ({r})" for r in reasons), "TENON_LIBRARY")
+
+
+def check(status: int, error: c.c_void_p) -> None:
+    """Turns a failure into tenon.Error and frees the C error object."""
+    if status == Status.OK:
+        return
+    lib = library()
+    if not error:
+        raise Error(status, text(lib.tenon_status_text(status)), "")
+    try:
+        raise Error(status, text(lib.tenon_error_message(error)), text(lib.tenon_error_place(error)))
+    finally:
+        lib.tenon_error_destroy(error)
+
+
+def text(value: Optional[bytes]) -> str:
+    return (value or b"").decode("utf-8", "replace")

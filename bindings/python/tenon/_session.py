@@ -1,0 +1,337 @@
+# SPDX-License-Identifier: Apache-2.0
+"""InferenceSession: one model opened for running, in the shape that onnxruntime made usual.
+
+A session belongs to the process that made it and serves one run at a time (a lock sees to it). Feeds are read in place where
+numpy's layout allows; results are copied once, into arrays that belong to the caller.
+"""
+from __future__ import annotations
+
+import ctypes as c
+import json
+import logging
+import os
+import threading
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+
+import numpy as np
+
+from . import _dtype, _ffi
+from ._error import Error, Status
+
+_REPORTS = {"explain": 0, "placement": 1, "memory": 2, "statistics": 3, "model": 4, "graph": 5}
+_MODEL_REPORTS = ("model",)
+_STRICT = {"device": 1, "reference": 2, "precision": 4}
+_LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
+_log = logging.getLogger("tenon")
+
+
+class NodeArg:
+    """One input or output of a model.
+
+    name: str. shape: list of int, of str for a named free dim, of None for an unnamed one; None when the rank is unknown.
+    type: 'tensor(float)' and the like. dtype: the number in ONNX TensorProto.DataType. optional: may be left out of the feeds.
+    """
+
+    __slots__ = ("name", "shape", "type", "dtype", "optional")
+
+    def __init__(self, info: _ffi.ValueInfo) -> None:
+        self.name: str = (info.name or b"").decode("utf-8", "surrogateescape")
+        self.dtype: int = info.dtype
+        self.type: str = _dtype.onnx_type(info.dtype)
+        self.optional: bool = bool(info.optional)
+        self.shape: Optional[List[Union[int, str, None]]] = None
+        if info.rank >= 0:
+            self.shape = [info.dims[i] if info.dims[i] >= 0 else (_ffi.text(info.symbols[i]) or None)
+                          for i in range(info.rank)]
+
+    def __repr__(self) -> str:
+        return f"NodeArg(name={self.name!r}, type={self.type!r}, shape={self.shape!r})"
+
+
+def version() -> str:
+    """Version of the C library, "0.1.0"."""
+    return _ffi.text(_ffi.library().tenon_version())
+
+
+def devices() -> List[Dict[str, Any]]:
+    """The devices of this machine, present or not, each a dict with at least name and present."""
+    lib = _ffi.library()
+    block = lib.tenon_devices_json()
+    if not block:
+        raise Error(Status.OUT_OF_MEMORY, "the list of devices did not fit")
+    document = c.cast(block, c.c_char_p).value
+    free = c.CDLL(None).free
+    free.argtypes, free.restype = [c.c_void_p], None
+    free(block)
+    return json.loads(document or b"{}").get("devices", [])
+
+
+def _strict_flags(strict: Union[bool, int, str, Sequence[str]]) -> int:
+    """True: device; a name, names or names with commas between: those."""
+    if isinstance(strict, (bool, int)):
+        return int(strict)
+    words = strict.split(",") if isinstance(strict, str) else list(strict)
+    flags = 0
+    for word in filter(None, words):
+        if word not in _STRICT:
+            raise Error(Status.INVALID_ARGUMENT, f"unknown strict word {word!r}; there are {', '.join(_STRICT)}", "strict")
+        flags |= _STRICT[word]
+    return flags
+
+
+def _unsigned(name: str, value: Any, bits: int = 64) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 1 << bits:
+        raise Error(Status.INVALID_ARGUMENT, f"{name}={value!r} is not a whole number from 0 to 2^{bits} - 1", name)
+    return int(value)
+
+
+def _encode(value: Union[str, bytes, os.PathLike, None], what: str) -> Optional[bytes]:
+    """A path, name or option as the C interface takes it; names that are not UTF-8 come back as they were given out."""
+    if value is None:
+        return None
+    try:
+        value = os.fspath(value)
+        encoded = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
+    except (TypeError, UnicodeEncodeError):
+        raise Error(Status.INVALID_ARGUMENT, f"{what}={value!r} is not text", what) from None
+    if b"\0" in encoded:
+        raise Error(Status.INVALID_ARGUMENT, f"{what}={value!r} has a zero byte in it", what)
+    return encoded
+
+
+class InferenceSession:
+    """A model, opened, optimised and ready to run.
+
+    model: path of a model file, or its bytes.
+    device: "cpu", or None for the best there is. threads: 0 for one per core. precision: "fp32".
+    strict: True, or any of "device", "reference", "precision": what raises Error(FALLBACK) instead of logging a warning.
+    memory_limit: bytes of arena, workspaces and packed weights; 0 for the default limit.
+    isa: highest instruction set to use ("portable", "avx2", ...). pin: "op=version,...". optimise: False keeps the graph as it is.
+    folder: where external data of a model given as bytes may lie. The limit_* options are those of tenon.h.
+
+    Raises tenon.Error. Warnings of the library go to logging.getLogger("tenon").
+    """
+
+    def __init__(self, model: Union[str, os.PathLike, bytes, bytearray, memoryview], device: Optional[str] = "cpu", threads: int = 0,
+                 precision: Optional[str] = None, strict: Union[bool, int, str, Sequence[str]] = False, *, memory_limit: int = 0,
+                 isa: Optional[str] = None, pin: Optional[str] = None, optimise: bool = True,
+                 folder: Union[str, os.PathLike, None] = None, plan_cache: int = 0, limit_tensor_bytes: int = 0,
+                 limit_nodes: int = 0, limit_work: int = 0, limit_loop_steps: int = 0, limit_peak_bytes: int = 0) -> None:
+        self._model: Optional[int] = None
+        self._session: Optional[int] = None
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._lib = lib = _ffi.library()
+
+        model_options = _ffi.ModelOptions()
+        lib.tenon_model_options_init(c.byref(model_options))
+        self._log_fn = _ffi.LogFn(lambda _, level, said: _log.log(_LEVELS[min(max(level, 0), 3)], "%s", _ffi.text(said)))
+        model_options.log = self._log_fn
+        model_options.folder = _encode(folder, "folder")
+        model_options.no_optimise = 0 if optimise else 1
+        model_options.limit_tensor_bytes = _unsigned("limit_tensor_bytes", limit_tensor_bytes)
+        model_options.limit_nodes = _unsigned("limit_nodes", limit_nodes)
+
+        options = _ffi.SessionOptions()
+        lib.tenon_session_options_init(c.byref(options))
+        options.device, options.precision = _encode(device, "device"), _encode(precision, "precision")
+        options.isa, options.pin = _encode(isa, "isa"), _encode(pin, "pin")
+        options.threads = _unsigned("threads", threads, 32)
+        options.strict = _strict_flags(strict)
+        options.memory_limit = _unsigned("memory_limit", memory_limit)
+        options.plan_cache = _unsigned("plan_cache", plan_cache)
+        options.limit_work = _unsigned("limit_work", limit_work)
+        options.limit_loop_steps = _unsigned("limit_loop_steps", limit_loop_steps)
+        options.limit_peak_bytes = _unsigned("limit_peak_bytes", limit_peak_bytes)
+
+        try:
+            self._model = self._open(model, model_options)
+            self._session = self._made(lib.tenon_session_create, self._model, c.byref(options))
+            self._inputs = self._describe(lib.tenon_model_input_count, lib.tenon_model_input)
+            self._outputs = self._describe(lib.tenon_model_output_count, lib.tenon_model_output)
+        except BaseException:
+            self.close()
+            raise
+        self._types = {arg.name: arg.dtype for arg in self._inputs}
+
+    # ---- opening and closing ----
+
+    def _made(self, function: Callable, *arguments: Any) -> int:
+        """Calls function(&out, *arguments, &error) and gives out."""
+        out, error = c.c_void_p(), c.c_void_p()
+        _ffi.check(function(c.byref(out), *arguments, c.byref(error)), error)
+        return out.value or 0
+
+    def _call(self, function: Callable, *arguments: Any) -> None:
+        error = c.c_void_p()
+        _ffi.check(function(*arguments, c.byref(error)), error)
+
+    def _open(self, model: Any, options: _ffi.ModelOptions) -> int:
+        if isinstance(model, (bytes, bytearray, memoryview)):
+            self._bytes = bytes(model)            # must outlive the session
+            return self._made(self._lib.tenon_model_open_memory, self._bytes, len(self._bytes), c.byref(options))
+        if not isinstance(model, (str, os.PathLike)):
+            raise Error(Status.INVALID_ARGUMENT, f"a model is a path or bytes, not {type(model).__name__}", "model")
+        return self._made(self._lib.tenon_model_open, _encode(model, "model"), c.byref(options))
+
+    def _describe(self, count: Callable, get: Callable) -> List[NodeArg]:
+        result = []
+        for index in range(count(self._model)):
+            info = _ffi.ValueInfo(struct_size=c.sizeof(_ffi.ValueInfo))
+            _ffi.check(get(self._model, index, c.byref(info)), c.c_void_p())
+            result.append(NodeArg(info))
+        return result
+
+    def close(self) -> None:
+        """Gives back everything; the session cannot be used after it. Safe to call twice."""
+        session, model = self._session, self._model
+        self._session = self._model = None
+        if self._pid != os.getpid():
+            return                                # its threads live in the parent only: nothing here can be taken down
+        if session:
+            self._lib.tenon_session_destroy(session)
+        if model:
+            self._lib.tenon_model_destroy(model)
+
+    def __enter__(self) -> "InferenceSession":
+        return self
+
+    def __exit__(self, *exc: Any) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_model", None) or getattr(self, "_session", None):
+            self.close()
+
+    def _usable(self) -> int:
+        if self._pid != os.getpid():
+            raise Error(Status.STATE, "this session was made before a fork; make a new one in the child process", "session")
+        if not self._session:
+            raise Error(Status.STATE, "this session is closed", "session")
+        return self._session
+
+    # ---- what the model is ----
+
+    def get_inputs(self) -> List[NodeArg]:
+        """Inputs in graph order, without those that have an initialiser."""
+        return list(self._inputs)
+
+    def get_outputs(self) -> List[NodeArg]:
+        """Outputs in graph order."""
+        return list(self._outputs)
+
+    # ---- running ----
+
+    def run(self, output_names: Optional[Sequence[str]], feeds: Mapping[str, Any]) -> List[Any]:
+        """Runs the model and returns one array per name, in that order.
+
+        output_names: names of outputs or of tensors inside the model; None for all outputs. Only what they need is computed.
+        feeds: name -> array of the input's dtype and a shape that fits it. numpy and ml_dtypes arrays, scalars as 0-d arrays,
+        object arrays of str for text; None leaves an optional input out. Dense aligned arrays are read in place.
+        """
+        session = self._usable()
+        with self._lock:
+            keep = []                             # the feeds stay alive until the library has let go of them
+            try:
+                for name, value in feeds.items():
+                    if value is not None:
+                        keep.append(self._bind(session, name, value))
+                names = None if output_names is None else [_encode(n, "output_names") for n in output_names]
+                array = (c.c_char_p * len(names))(*names) if names else None
+                if names is not None and not names:
+                    return []
+                self._call(self._lib.tenon_session_run, session, array, len(names or ()))
+                count = self._lib.tenon_session_output_count(session)
+                return [self._result(session, index) for index in range(count)]
+            finally:
+                self._lib.tenon_session_clear_inputs(session)
+                del keep
+
+    def _bind(self, session: int, name: str, value: Any) -> Tuple[Any, ...]:
+        """Hands one feed to the library by reference; returns what must stay alive for that."""
+        if not isinstance(name, str):
+            raise Error(Status.INVALID_ARGUMENT, f"feeds are named by str, not {type(name).__name__}", "feeds")
+        want = self._types.get(name)
+        array = self._as_array(name, value, want)
+        number = _dtype.number_of(array.dtype)
+        if number is None or (want is not None and number != want):
+            wanted = f"; the model wants {_dtype.name(want)}" if want is not None else ", which no model takes"
+            raise Error(Status.INVALID_ARGUMENT, f"the array given has dtype {array.dtype.name}{wanted}", name)
+        if array.ndim > _ffi.MAX_RANK:
+            raise Error(Status.INVALID_ARGUMENT, f"arrays have at most {_ffi.MAX_RANK} dims, not {array.ndim}", name)
+        if number == _dtype.STRING:
+            data, size, keep = self._strings(name, array)
+        else:
+            keep = _dtype.to_library(array, number)
+            data, size = keep.ctypes.data, keep.nbytes
+        dims = (c.c_int64 * max(1, array.ndim))(*array.shape)
+        self._call(self._lib.tenon_session_bind_input, session, _encode(name, "feeds"), number, array.ndim, dims, data, size)
+        return keep, dims
+
+    @staticmethod
+    def _as_array(name: str, value: Any, want: Optional[int]) -> np.ndarray:
+        if isinstance(value, np.ndarray):
+            return value
+        if isinstance(value, (list, tuple)):
+            raise Error(Status.UNSUPPORTED, "sequence inputs are not supported; give a numpy array for a tensor", name)
+        if isinstance(value, (bool, int, float, complex)) and want not in (None, _dtype.STRING):
+            return np.asarray(value, dtype=_dtype.to_numpy(want))
+        return np.asarray(value)
+
+    @staticmethod
+    def _strings(name: str, array: np.ndarray) -> Tuple[int, int, Any]:
+        """Text as an array of char pointers: address, bytes, what must stay alive."""
+        words = [w if isinstance(w, bytes) else str(w).encode("utf-8") for w in array.ravel().tolist()]
+        if any(b"\0" in w for w in words):
+            raise Error(Status.INVALID_ARGUMENT, "text with a zero byte in it cannot be given", name)
+        pointers = (c.c_char_p * max(1, len(words)))(*words)
+        return c.addressof(pointers), len(words) * c.sizeof(c.c_char_p), (pointers, words)
+
+    def _result(self, session: int, index: int) -> Any:
+        """Copies result `index` of the last run out of the session."""
+        tensor = _ffi.Tensor()
+        self._call(self._lib.tenon_session_output, session, index, c.byref(tensor))
+        shape = tuple(tensor.dims[i] for i in range(tensor.rank))
+        if tensor.dtype == _dtype.STRING:
+            words = c.cast(tensor.data, c.POINTER(c.c_char_p))
+            result = np.empty(shape, object)
+            result.reshape(-1)[:] = [_ffi.text(words[i]) for i in range(result.size)]
+            return result
+        dtype = _dtype.to_numpy(tensor.dtype)
+        try:
+            raw = np.empty(shape + (dtype.itemsize,), np.uint8)
+        except MemoryError:
+            raise Error(Status.OUT_OF_MEMORY, f"no memory for a result of {tensor.bytes} bytes") from None
+        if raw.nbytes != tensor.bytes:
+            raise Error(Status.INTERNAL, f"a result of shape {shape} has {tensor.bytes} bytes, not {raw.nbytes}")
+        if tensor.bytes:
+            c.memmove(raw.ctypes.data, tensor.data, tensor.bytes)
+        return _dtype.from_library(raw, tensor.dtype).reshape(shape)
+
+    def cancel(self) -> None:
+        """Makes a run in progress on another thread raise Error(CANCELLED) soon."""
+        self._lib.tenon_session_cancel(self._usable())
+
+    # ---- reports ----
+
+    def placement(self) -> Dict[str, Dict[str, int]]:
+        """What runs where: {device: {"nodes": n, "macs": m}} of the last plan."""
+        return self.report("placement")
+
+    def report(self, kind: str) -> Any:
+        """A report as Python objects: "explain", "placement", "memory", "statistics", "model" or "graph" (keys: tenon.h).
+
+        explain, placement and memory speak of the last plan: of the first run, where input shapes are not fixed by the model.
+        """
+        if kind not in _REPORTS:
+            raise Error(Status.INVALID_ARGUMENT, f"unknown report {kind!r}; there are {', '.join(_REPORTS)}", "kind")
+        session = self._usable()
+        with self._lock:
+            if kind in _MODEL_REPORTS:
+                block = self._made(self._lib.tenon_model_report, self._model, _REPORTS[kind])
+            else:
+                block = self._made(self._lib.tenon_report, session, _REPORTS[kind])
+            try:
+                return json.loads(c.cast(block, c.c_char_p).value or b"null")
+            finally:
+                self._lib.tenon_report_destroy(self._model, block)
