@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planning step 3: movement becomes `copy`, and copies compose (docs/design.md, graph IR).
+#include "ops/move/op_copy.h"
+#include "plan/work.h"
+
+#include <string.h>
+
+// The boxes that make result `index` of a movement node; NULL when it has no such form.
+static tn_status boxes_of(tn_work *work, const tn_node *node, int index, const tn_regions **out)
+{
+    *out = NULL;
+    if (node->n_in > TN_MAX_IN) {
+        return TN_OK;
+    }
+    const tn_fact *in[TN_MAX_IN];
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = node->in[i] ? tn_work_fact(work, node->in[i]) : NULL;
+    }
+    tn_region *room = tn_arena_array(&work->scratch, TN_MAX_REGIONS, sizeof *room);
+    if (!room) {
+        return tn_fail_memory(work->diag, node->name, TN_MAX_REGIONS * sizeof *room);
+    }
+    tn_move move = {.op = node->op, .attr = node->attr, .n_in = node->n_in, .in = in, .out = tn_work_fact(work, node->out[index]),
+                    .out_index = index, .regions = room};
+    if (!move.out || !node->op->regions(&move) || move.count > TN_MAX_REGIONS) {
+        return TN_OK;
+    }
+    tn_arena *arena = &work->graph->arena;
+    tn_regions *regions = tn_arena_take(arena, sizeof *regions);
+    tn_region *boxes = tn_arena_array(arena, move.count ? (size_t)move.count : 1, sizeof *boxes);
+    if (!regions || !boxes) {
+        return tn_fail_memory(work->diag, node->name, sizeof *boxes * (size_t)move.count);
+    }
+    for (int i = 0; i < move.count; i++) {
+        boxes[i] = room[i];
+        tn_region_simplify(&boxes[i]);
+    }
+    regions->count = move.count;
+    regions->source_count = node->n_in;
+    memcpy(regions->fill, move.fill, sizeof regions->fill);
+    regions->regions = boxes;
+    *out = regions;
+    return TN_OK;
+}
+
+// Operands that no box reads are left out (shape operands, pads ...), and operands read twice are named once.
+static tn_status make_copy(tn_work *work, tn_node *before, const tn_node *like, tn_regions *regions, tn_value *const *sources, tn_value *value)
+{
+    tn_value *in[TN_MAX_IN];
+    int n_in = 0;
+    tn_region *boxes = (tn_region *)(uintptr_t)regions->regions;
+    for (int i = 0; i < regions->count; i++) {
+        if (boxes[i].source < 0) {
+            continue;
+        }
+        tn_value *source = sources[boxes[i].source];
+        int at = 0;
+        while (at < n_in && in[at] != source) {
+            at++;
+        }
+        if (at == n_in) {
+            in[n_in++] = source;
+        }
+        boxes[i].source = at;
+    }
+    regions->source_count = n_in;
+    const tn_fact *fact = tn_work_fact(work, value);
+    int64_t *dims = tn_arena_copy(&work->graph->arena, fact->shape.dims, sizeof fact->shape.dims);
+    if (!dims) {
+        return tn_fail_memory(work->diag, like->name, sizeof fact->shape.dims);
+    }
+    const tn_copy_attr attr = {.regions = regions, .shape = {.v = dims, .count = fact->shape.rank, .set = true}};
+    tn_value *fresh = tn_graph_value(work->graph, NULL);
+    tn_node *copy = fresh ? tn_graph_node(work->graph, before, &tn_op_copy, like->name, &attr, in, n_in, &fresh, 1) : NULL;
+    if (!copy) {
+        return tn_fail_memory(work->diag, like->name, sizeof *copy);
+    }
+    TN_TRY(tn_node_add_origins(work->graph, copy, like));
+    fresh->dtype = fact->dtype;
+    fresh->shape = fact->shape;
+    const tn_fact known = *fact;
+    tn_fact *made = tn_work_fact(work, fresh);
+    if (!made) {
+        return tn_fail_memory(work->diag, like->name, sizeof *made);
+    }
+    *made = known;
+    return tn_graph_replace(work->graph, value, fresh);
+}
+
+static bool unused(const tn_node *node)
+{
+    for (int i = 0; i < node->n_out; i++) {
+        if (node->out[i] && (node->out[i]->n_uses || node->out[i]->is_output)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static tn_status lower_node(tn_work *work, tn_node *node)
+{
+    const tn_regions *regions[TN_MAX_OUT] = {NULL};
+    if (node->n_out > TN_MAX_OUT) {
+        return TN_OK;
+    }
+    for (int i = 0; i < node->n_out; i++) {
+        if (node->out[i] && tn_dtype_bytes(node->out[i]->dtype) > 0 && node->out[i]->dtype != TN_STRING) {
+            TN_TRY(boxes_of(work, node, i, &regions[i]));
+        }
+        if (node->out[i] && !regions[i]) {
+            return TN_OK;
+        }
+    }
+    for (int i = 0; i < node->n_out; i++) {
+        if (node->out[i] && (node->out[i]->n_uses || node->out[i]->is_output)) {
+            TN_TRY(make_copy(work, node, node, (tn_regions *)(uintptr_t)regions[i], node->in, node->out[i]));
+        }
+    }
+    if (unused(node)) {
+        tn_graph_remove(work->graph, node);
+    }
+    return TN_OK;
+}
+
+// The single box of a copy that writes all of its result in row-major order, or NULL.
+static const tn_region *single_box(const tn_value *value)
+{
+    const tn_node *producer = value->producer;
+    if (!producer || producer->op != &tn_op_copy) {
+        return NULL;
+    }
+    const tn_copy_attr *attr = producer->attr;
+    if (attr->regions->count != 1 || attr->regions->regions[0].source < 0) {
+        return NULL;
+    }
+    return &attr->regions->regions[0];
+}
+
+// Reads through the copies that feed this one, as far as their boxes compose.
+static tn_status compose_node(tn_work *work, tn_node *node)
+{
+    const tn_copy_attr *attr = node->attr;
+    tn_value *sources[2 * TN_MAX_IN];
+    int n_sources = node->n_in;
+    bool changed = false;
+    if (node->n_in > TN_MAX_IN || attr->regions->count == 0) {
+        return TN_OK;
+    }
+    tn_region *boxes = tn_arena_copy(&work->graph->arena, attr->regions->regions, (size_t)attr->regions->count * sizeof *boxes);
+    tn_regions *regions = tn_arena_copy(&work->graph->arena, attr->regions, sizeof *regions);
+    if (!boxes || !regions) {
+        return tn_fail_memory(work->diag, node->name, sizeof *boxes);
+    }
+    for (int i = 0; i < node->n_in; i++) {
+        sources[i] = node->in[i];
+    }
+    for (int operand = 0; operand < node->n_in; operand++) {
+        const tn_region *p = node->in[operand] ? single_box(node->in[operand]) : NULL;
+        if (!p) {
+            continue;
+        }
+        tn_region composed[TN_MAX_REGIONS];
+        bool all = true;
+        for (int i = 0; i < regions->count && all; i++) {
+            all = boxes[i].source != operand || tn_region_compose(&boxes[i], p, &composed[i]);
+        }
+        for (int i = 0; i < regions->count && all; i++) {
+            if (boxes[i].source == operand) {
+                boxes[i] = composed[i];
+                boxes[i].source = n_sources;
+                changed = true;
+            }
+        }
+        if (all) {
+            sources[n_sources++] = node->in[operand]->producer->in[p->source];
+        }
+    }
+    if (!changed) {
+        return TN_OK;
+    }
+    regions->regions = boxes;
+    tn_value *value = node->out[0];
+    TN_TRY(make_copy(work, node, node, regions, sources, value));
+    tn_graph_remove(work->graph, node);
+    return TN_OK;
+}
+
+tn_status tn_plan_move(tn_work *work)
+{
+    for (tn_node *node = work->graph->first, *next; node; node = next) {
+        next = node->next;
+        if (node->op->regions && node->op != &tn_op_copy) {
+            TN_TRY(lower_node(work, node));
+        }
+    }
+    for (tn_node *node = work->graph->first, *next; node; node = next) {
+        next = node->next;
+        if (node->op == &tn_op_copy) {
+            TN_TRY(compose_node(work, node));
+        }
+    }
+    for (tn_node *node = work->graph->last, *prev; node; node = prev) {
+        prev = node->prev;
+        if (node->op == &tn_op_copy && unused(node)) {
+            tn_graph_remove(work->graph, node);
+        }
+    }
+    return TN_OK;
+}

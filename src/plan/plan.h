@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// A plan: the finished recipe for one graph and one key (input shapes, and the values of inputs that decide shapes). It is a flat
+// list of steps over slots. Making it goes through the nine steps of docs/design.md, each in a file of its own.
+// Ownership: a plan owns its work graph, parameters and references to packed weights; the bytes of slots belong to the program that
+// runs it. Threads: a plan is used by one run at a time.
+#ifndef TN_PLAN_H
+#define TN_PLAN_H
+
+#include "device/device.h"
+#include "plan/weights.h"
+
+// X(name, text)
+#define TN_LEASE_LIST(X)      \
+    X(PRIVATE, "private")     /* constants: in the file, copied or packed */   \
+    X(SHARE, "share")         /* intermediate tensors in the arena */          \
+    X(OUTPUT, "output")       /* results: the caller's buffer or ours */       \
+    X(INPUT, "input")         /* the caller's buffer or our copy */            \
+    X(POOL, "pool")           /* sizes known only in the run */
+
+typedef enum tn_lease {
+#define X(name, text) TN_LEASE_##name,
+    TN_LEASE_LIST(X)
+#undef X
+} tn_lease;
+
+const char *tn_lease_text(tn_lease lease);
+
+typedef struct tn_slot {
+    tn_tensor tensor;         // data is set when the plan is bound to memory
+    const char *name;
+    tn_lease lease;           // of the root
+    int root;                 // the slot whose bytes this one views; its own index when it has bytes of its own
+    size_t root_offset;       // bytes from the root's first byte
+    size_t bytes;             // of this tensor in its layout
+    size_t offset;            // SHARE roots: in the arena
+    int first, last;          // roots: steps between which the bytes are needed
+    int index;                // INPUT, OUTPUT: which one
+} tn_slot;
+
+typedef enum tn_step_kind { TN_STEP_KERNEL, TN_STEP_CONTROL } tn_step_kind;
+
+typedef struct tn_step {
+    tn_step_kind kind;
+    const tn_node *node;              // of the work graph
+    const tn_kernel *kernel;          // NULL for control
+    tn_call call;                     // ready to run once bound
+    int *in, *out;                    // slots, -1: absent
+    void *params;
+    tn_packed *packed[TN_MAX_PACKS];
+    size_t scratch_offset, scratch_bytes;   // in the arena
+    tn_layout layout;                 // of result 0
+    double cost;                      // estimated ns
+    uint64_t macs;
+    bool dynamic;                     // some result's size is known only when it ran
+    const char *device;
+} tn_step;
+
+typedef struct tn_plan_memory {
+    size_t arena_bytes;               // SHARE + SCRATCH, as planned
+    size_t lower_bound_bytes;         // largest sum of live blocks over the steps
+    size_t output_bytes;              // results, when the session holds them
+    size_t packed_bytes;              // packed weights this plan refers to
+    bool exact;                       // false: pool, stages or bodies add to it in the run
+} tn_plan_memory;
+
+typedef struct tn_plan {
+    struct tn_plan *next;             // in the cache, most recently used first
+    void *key;
+    size_t key_bytes;
+    tn_heap *heap;
+    tn_arena arena;                   // slots, steps, parameters
+    tn_graph *graph;                  // the work graph: nodes as run
+    tn_weights *weights;
+    tn_slot *slots;
+    size_t n_slots;
+    tn_step *steps;
+    size_t n_steps;
+    int *inputs, *outputs;            // slots; inputs -1: not needed by this plan
+    size_t n_inputs, n_outputs;
+    int *moving;                      // slots rooted in INPUT, OUTPUT or POOL: their addresses change from run to run
+    size_t n_moving;
+    tn_plan_memory memory;
+    uint64_t macs;
+    unsigned n_conversions, n_reference;
+    void *bound_base;                 // the arena the slots point into now; NULL: none yet
+    // What could not be planned yet: the rest of the graph, whose first inputs are the slots in `border`. NULL: nothing.
+    tn_graph *rest;
+    int *border;
+    size_t n_border;
+    struct tn_program *rest_program;  // made by exec at the first run
+    struct tn_program ***bodies;      // by step, then body; made by exec
+    unsigned runs;
+} tn_plan;
+
+// Everything a plan may look at besides graph and shapes. One per session.
+typedef struct tn_plan_context {
+    tn_heap *heap;
+    tn_weights *weights;
+    tn_cpu cpu;                       // features masked
+    unsigned threads;
+    tn_device *const *devices;        // in order of preference; the last is the CPU
+    size_t n_devices;
+    const char *device;               // asked for by name, or NULL
+    unsigned strict;                  // TENON_STRICT_* bits
+    uint64_t limit_memory;            // arena + results + packed weights; 0: none
+    uint64_t limit_peak;              // the same, the default that guards against hostile models
+    uint64_t limit_tensor;            // bytes
+    uint64_t limit_work;              // weighted multiply-accumulates
+    const char *pin;                  // "op=version,..."
+    void (*log)(void *context, int level, const char *text);
+    void *log_context;
+    // counters
+    uint64_t fallbacks, plans, hits;
+} tn_plan_context;
+
+typedef struct tn_plan_request {
+    const tn_graph *graph;
+    const tn_fact *inputs;            // one per graph input; shapes known, value set for inputs whose contents count
+    bool whole;                       // every result is wanted on its own memory (roots); false for bodies too
+} tn_plan_request;
+
+tn_status tn_plan_make(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag);
+void tn_plan_destroy(tn_plan *plan);      // rest_program and bodies must be gone (exec frees them)
+
+// For every input of a graph: whether its contents (not only its shape) can decide a shape, an axis, a count or a branch.
+tn_status tn_plan_value_inputs(const tn_graph *graph, bool *by_value, tn_heap *heap, tn_diag *diag);
+
+// JSON reports.
+struct tn_text;
+void tn_plan_explain(const tn_plan *plan, const tn_plan_context *context, struct tn_text *text);
+void tn_plan_report_placement(const tn_plan *plan, struct tn_text *text);
+void tn_plan_report_memory(const tn_plan *plan, struct tn_text *text);
+
+#endif

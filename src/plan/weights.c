@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model's store of packed weights. A plain list: a model has tens to hundreds of them and they are looked up only while
+// planning.
+#include "plan/weights.h"
+
+#include <string.h>
+
+tn_status tn_weights_init(tn_weights *weights, tn_heap *heap, tn_diag *diag)
+{
+    memset(weights, 0, sizeof *weights);
+    weights->heap = heap;
+    if (pthread_mutex_init(&weights->lock, NULL) != 0) {
+        weights->heap = NULL;
+        return tn_fail(diag, TN_OUT_OF_MEMORY, "weights", "the system refused a lock");
+    }
+    return TN_OK;
+}
+
+void tn_weights_deinit(tn_weights *weights)
+{
+    if (!weights->heap) {
+        return;
+    }
+    while (weights->first) {
+        tn_packed *packed = weights->first;
+        weights->first = packed->next;
+        tn_give(weights->heap, packed->data);
+        tn_give(weights->heap, packed);
+    }
+    pthread_mutex_destroy(&weights->lock);
+    weights->heap = NULL;
+}
+
+static tn_packed *find(const tn_weights *weights, const void *source, const char *id, uint64_t variant)
+{
+    for (tn_packed *p = weights->first; p; p = p->next) {
+        if (p->source && p->source == source && p->variant == variant && strcmp(p->id, id) == 0) {
+            return p;
+        }
+    }
+    return NULL;
+}
+
+bool tn_weights_has(tn_weights *weights, const void *source, const char *id, uint64_t variant)
+{
+    pthread_mutex_lock(&weights->lock);
+    const bool found = find(weights, source, id, variant) != NULL;
+    pthread_mutex_unlock(&weights->lock);
+    return found;
+}
+
+static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query *query, const void *params, bool shared)
+{
+    tn_packed *packed = tn_take_zero(weights->heap, 1, sizeof *packed);
+    if (!packed) {
+        return NULL;
+    }
+    const tn_tensor *source = query->in[pack->operand];
+    packed->data = tn_take(weights->heap, pack->bytes);
+    if (!packed->data) {
+        tn_give(weights->heap, packed);
+        return NULL;
+    }
+    if (pack->pack) {
+        pack->pack(packed->data, query, params);
+    } else if (pack->bytes) {
+        memcpy(packed->data, source->data, pack->bytes);
+        weights->copied_bytes += pack->bytes;
+    }
+    packed->source = shared ? source->data : NULL;
+    packed->id = pack->id;
+    packed->variant = pack->variant;
+    packed->bytes = pack->bytes;
+    packed->next = weights->first;
+    weights->first = packed;
+    weights->bytes += pack->bytes;
+    return packed;
+}
+
+tn_status tn_weights_take(tn_weights *weights, const tn_pack *pack, const tn_query *query, const void *params, bool shared, tn_packed **out,
+                          tn_diag *diag)
+{
+    *out = NULL;
+    pthread_mutex_lock(&weights->lock);
+    tn_packed *packed = find(weights, query->in[pack->operand]->data, pack->id, pack->variant);
+    if (!packed) {
+        packed = make(weights, pack, query, params, shared);
+    }
+    if (packed) {
+        packed->references++;
+    }
+    pthread_mutex_unlock(&weights->lock);
+    if (!packed) {
+        return tn_fail_memory(diag, query->name, pack->bytes);
+    }
+    *out = packed;
+    return TN_OK;
+}
+
+void tn_weights_give(tn_weights *weights, tn_packed *packed)
+{
+    if (!packed) {
+        return;
+    }
+    pthread_mutex_lock(&weights->lock);
+    if (--packed->references == 0) {
+        tn_packed **link = &weights->first;
+        while (*link != packed) {
+            link = &(*link)->next;
+        }
+        *link = packed->next;
+        weights->bytes -= packed->bytes;
+        if (strcmp(packed->id, "aligned") == 0) {
+            weights->copied_bytes -= packed->bytes;
+        }
+        tn_give(weights->heap, packed->data);
+        tn_give(weights->heap, packed);
+    }
+    pthread_mutex_unlock(&weights->lock);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model's store of packed weights (the PRIVATE lease): each packed form is made once, shared by all plans of all sessions
+// and freed when the last plan that uses it is gone.
+// Ownership: the model owns the store; a plan holds references. Threads: any; packing happens under the store's lock.
+#ifndef TN_WEIGHTS_H
+#define TN_WEIGHTS_H
+
+#include "dispatch/kernel.h"
+
+#include <pthread.h>
+
+typedef struct tn_packed {
+    struct tn_packed *next;
+    const void *source;       // the constant's bytes: identity of the weight; NULL: not shared
+    const char *id;           // format, or "aligned" for a plain copy
+    uint64_t variant;
+    size_t bytes;
+    unsigned references;
+    void *data;               // 64-byte aligned
+} tn_packed;
+
+typedef struct tn_weights {
+    tn_heap *heap;
+    pthread_mutex_t lock;
+    tn_packed *first;
+    size_t bytes;             // of all packed forms
+    size_t copied_bytes;      // of those that are plain aligned copies
+} tn_weights;
+
+tn_status tn_weights_init(tn_weights *weights, tn_heap *heap, tn_diag *diag);
+void tn_weights_deinit(tn_weights *weights);
+
+// The packed form of operand pack->operand, made when it is not there. `shared`: the constant outlives the plan, so that its
+// address identifies it. Give it back with tn_weights_give. pack->pack NULL makes a plain copy of the constant.
+tn_status tn_weights_take(tn_weights *weights, const tn_pack *pack, const tn_query *query, const void *params, bool shared, tn_packed **out,
+                          tn_diag *diag);
+void tn_weights_give(tn_weights *weights, tn_packed *packed);
+
+// Whether such a form exists already (binding prefers it when it is nearly as good).
+bool tn_weights_has(tn_weights *weights, const void *source, const char *id, uint64_t variant);
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// The planner's work bench: the graph being cut to fit, what is known of each value, and what was chosen for each node. Each
+// planning step is one function over it, called in order by plan.c.
+// Ownership: lives in tn_plan_make. Threads: one.
+#ifndef TN_WORK_H
+#define TN_WORK_H
+
+#include "pass/infer.h"
+#include "plan/plan.h"
+
+// A kernel row that can run a node, with the layouts it would get.
+typedef struct tn_choice {
+    const tn_kernel *row;
+    uint8_t in, out;          // layout of operand 0 (and the blocked operands), of result 0
+    double cost;              // ns
+} tn_choice;
+
+#define TN_MAX_CHOICES 24
+
+typedef struct tn_work {
+    tn_plan *plan;
+    const tn_plan_request *request;
+    tn_plan_context *context;
+    tn_graph *graph;          // plan->graph
+    tn_arena scratch;         // dies with the planning
+    tn_diag *diag;
+    tn_fact *facts;           // by value id
+    size_t n_facts;
+    tn_choice *chosen;        // by node id
+    uint8_t *layout;          // by value id
+    size_t n_chosen, n_layout;
+    const char **device;      // by node id
+    bool *planned;            // by node id: all shapes known, part of this plan
+    bool lean;                // prefer rows that need little memory
+} tn_work;
+
+// The fact of a value, growing the table for values made while planning; NULL: no memory.
+tn_fact *tn_work_fact(tn_work *work, const tn_value *value);
+
+// Fills a query for a node in the layouts of a choice. tensors: room for n_in + n_out descriptions, pointers: the same number.
+void tn_work_query(tn_work *work, const tn_node *node, uint8_t in, uint8_t out, const tn_kernel *row, tn_query *query, tn_tensor *tensors,
+                   const tn_tensor **pointers);
+
+// Layout that operand `index` must have when the row runs with operand 0 in `in` and result 0 in `out`.
+uint8_t tn_work_operand_layout(const tn_work *work, const tn_node *node, const tn_kernel *row, uint8_t in, uint8_t out, int index);
+
+// Rows that can run a node. Returns how many (at most TN_MAX_CHOICES).
+int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices);
+
+double tn_work_cost(tn_work *work, const tn_kernel *row, const tn_query *query, uint64_t macs);
+uint64_t tn_work_macs(tn_work *work, const tn_node *node);
+
+// The steps of planning, in order.
+tn_status tn_plan_shapes(tn_work *work);     // shapes and shape values; resolved branches inlined; dead nodes pruned
+tn_status tn_plan_move(tn_work *work);       // movement becomes copy; copies compose
+tn_status tn_plan_stage(tn_work *work);      // splits off what depends on data
+tn_status tn_plan_place(tn_work *work);      // which device takes what
+tn_status tn_plan_lower(tn_work *work);      // what the device lacks is taken apart
+tn_status tn_plan_layout(tn_work *work);     // layouts by price, conversions inserted
+tn_status tn_plan_order(tn_work *work);      // an order with a low peak
+tn_status tn_plan_bind(tn_work *work);       // slots and steps: parameters, workspaces, packed weights
+tn_status tn_plan_memory_assign(tn_work *work);   // leases and offsets
+
+// Composition of movement (regions.c).
+// Rewrites region `c` (which reads the dense row-major tensor written by the single region `p`) to read p's source instead.
+bool tn_region_compose(const tn_region *c, const tn_region *p, tn_region *out);
+// Merges dims that are contiguous in source and destination, drops dims of size 1.
+void tn_region_simplify(tn_region *region);
+// The whole destination of `count` elements is one dense run of operand 0, starting at *offset.
+bool tn_regions_dense(const tn_regions *regions, int64_t count, int64_t *offset);
+
+#endif
