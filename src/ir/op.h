@@ -119,6 +119,7 @@ enum {
     TN_OP_CONTROL = 8,       // has bodies; run by exec, not by a kernel
     TN_OP_INPLACE = 16,      // output 0 may share the bytes of operand 0 when that dies here
     TN_OP_INPLACE_ANY = 32,  // output 0 may share the bytes of any operand of the same size that dies here
+    TN_OP_SHAPE_ONLY = 64,   // the result depends on the operand's type and shape only, never on its contents
 };
 
 struct tn_op {

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// relayout: same logical tensor, other memory layout. The reference moves element by element by the definition in ir/layout.h.
+#include "dispatch/kernel.h"
+#include "ops/move/op_relayout.h"
+
+#include <string.h>
+
+// ---- attributes, descriptor ----
+
+static const char *const layout_texts[] = {
+#define X(name, block, text) text,
+    TN_LAYOUT_LIST(X)
+#undef X
+    NULL};
+
+static const tn_attr attrs[] = {{"layout", TN_ATTR_ENUM, offsetof(tn_relayout_attr, layout), layout_texts}};
+
+static tn_status infer_relayout(tn_infer *infer)
+{
+    infer->out[0].kind = infer->in[0]->kind;
+    infer->out[0].dtype = infer->in[0]->dtype;
+    infer->out[0].shape = infer->in[0]->shape;
+    return TN_OK;
+}
+
+const tn_op tn_op_relayout = {.name = "relayout", .version = 1, .min_in = 1, .max_in = 1, .min_out = 1, .max_out = 1, .attrs = attrs,
+                              .n_attrs = 1, .attr_size = sizeof(tn_relayout_attr), .infer = infer_relayout};
+
+// ---- reference ----
+
+// Index of element (n, c, s) in a layout with channel blocks of `block` (0: plain): n of N images, c of C channels, s of S pixels.
+static size_t place(int64_t n, int64_t c, int64_t s, int64_t channels, int64_t pixels, int64_t block)
+{
+    if (block == 0) {
+        return (size_t)((n * channels + c) * pixels + s);
+    }
+    const int64_t blocks = (channels + block - 1) / block;
+    return (size_t)(((n * blocks + c / block) * pixels + s) * block + c % block);
+}
+
+static tn_status run_relayout(const tn_call *call)
+{
+    const tn_tensor *in = call->in[0], *out = call->out[0];
+    const size_t size = tn_dtype_bytes(in->dtype);
+    const int rank = in->shape.rank;
+    const int64_t images = rank > 0 ? in->shape.dims[0] : 1, channels = rank > 1 ? in->shape.dims[1] : 1;
+    const int64_t pixels = rank > 2 ? tn_shape_span(&in->shape, 2, rank) : 1;
+    const int64_t from = tn_layout_block(in->layout), to = tn_layout_block(out->layout);
+    for (int64_t n = 0; n < images; n++) {
+        for (int64_t c = 0; c < channels; c++) {
+            for (int64_t s = 0; s < pixels; s++) {
+                memcpy((char *)out->data + place(n, c, s, channels, pixels, to) * size,
+                       (const char *)in->data + place(n, c, s, channels, pixels, from) * size, size);
+            }
+        }
+    }
+    return TN_OK;
+}
+
+// ---- export ----
+
+static const tn_kernel rows[] = {
+    {.name = "relayout_reference", .op = &tn_op_relayout, .impl = TN_IMPL_REFERENCE, .tag = "", .version = 1, .aligned_constants = true,
+     .run = run_relayout},
+};
+static const tn_op *const ops[] = {&tn_op_relayout};
+TN_EXPORT_KERNELS(op_relayout, rows);
+TN_EXPORT_OPS(op_relayout, ops);
