@@ -17,6 +17,7 @@ typedef struct tn_heap {
     atomic_size_t live_bytes;   // bytes handed out now
     atomic_size_t peak_bytes;   // largest live_bytes since the heap was made
     atomic_size_t live_blocks;
+    atomic_uint ids;            // handed out by tn_heap_id
 } tn_heap;
 
 // A heap over the user's functions, or over the C library when take is NULL.
@@ -31,5 +32,8 @@ void *tn_take_zero(tn_heap *heap, size_t count, size_t size);
 
 // Gives a block back; NULL is allowed.
 void tn_give(tn_heap *heap, void *block);
+
+// A number that this heap has not given before; never 0. Names things that are compared between graphs of one model.
+uint32_t tn_heap_id(tn_heap *heap);
 
 #endif

@@ -54,6 +54,7 @@ uint16_t tn_f16_from_f32(float value);
 float tn_f16_to_f32(uint16_t bits);
 uint16_t tn_f16_from_f64(double value);   // one rounding
 uint16_t tn_bf16_from_f32(float value);
+uint16_t tn_bf16_from_f64(double value);   // one rounding
 static inline float tn_bf16_to_f32(uint16_t bits) { return tn_f32_from_bits((uint32_t)bits << 16); }
 
 #endif
