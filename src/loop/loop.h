@@ -79,6 +79,7 @@ float tn_loop_eval(const tn_loop *loop, const float *in);
 float tn_loop_eval_code(tn_loop_code code, float a, float b, float c, float x, float y);
 
 const char *tn_loop_code_text(tn_loop_code code);   // lower case: "hard_swish"
+int tn_loop_code_operands(tn_loop_code code);       // registers it reads, 0 .. 3
 bool tn_loop_equal(const tn_loop *a, const tn_loop *b);
 
 #endif
