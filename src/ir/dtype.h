@@ -52,11 +52,16 @@ bool tn_dtype_is_float(tn_dtype dtype);         // f16, bf16, f32, f64, float8, 
 bool tn_dtype_is_int(tn_dtype dtype);           // signed or unsigned, all widths, not bool
 bool tn_dtype_is_signed(tn_dtype dtype);        // signed integers and floats
 
-// Element i of an array (any alignment) as a number, and back. Integers saturate on store; floats round to nearest even.
+// Element i of an array (any alignment) as a number, and back. On store integers drop the fraction and saturate (NaN: 0); floats
+// round to nearest even, and past their range become infinity (f16, bf16, f32) or the largest number (8- and 4-bit floats).
 // Not for strings and complex numbers (load gives 0). int64/uint64 beyond 2^53 lose bits: use the i64 pair for them.
 double tn_dtype_load(tn_dtype dtype, const void *data, size_t i);
 void tn_dtype_store(tn_dtype dtype, void *data, size_t i, double value);
 int64_t tn_dtype_load_i64(tn_dtype dtype, const void *data, size_t i);     // floats truncate toward zero
 void tn_dtype_store_i64(tn_dtype dtype, void *data, size_t i, int64_t v);  // integers wrap, floats round
+
+// The code of a number in an 8- or 4-bit float. Past the range: the largest number if `saturate`, else infinity or NaN, whichever
+// the kind has (float4 has neither). float8_e8m0 rounds to the nearer power of two, halfway up.
+uint8_t tn_dtype_small_float(tn_dtype kind, double value, bool saturate);
 
 #endif

@@ -13,7 +13,7 @@ void tn_graph_destroy(tn_graph *graph);     // bodies too; NULL allowed
 // A new value without producer. name NULL makes one ("%12"). Shape unknown, dtype TN_NONE.
 tn_value *tn_graph_value(tn_graph *graph, const char *name);
 
-// A new constant. copy: the bytes are copied into the graph's arena (aligned to 16); else data must outlive the graph.
+// A new constant of known shape. copy: the bytes are copied into the graph's arena (aligned to 16); else data must outlive the graph.
 tn_value *tn_graph_constant(tn_graph *graph, const char *name, tn_dtype dtype, const tn_shape *shape, const void *data, bool copy);
 
 // Adds a value to the inputs / outputs.
@@ -35,8 +35,9 @@ tn_status tn_node_add_body(tn_graph *graph, tn_node *node, tn_graph *body);     
 tn_status tn_node_add_origins(tn_graph *graph, tn_node *node, const tn_node *from);
 void tn_node_set_attr(tn_node *node, const void *attr);    // attr lives in the graph's arena
 
-// All uses of `old`, and its place among the graph's outputs, become `value`. When `old` is a graph output, `value` takes its
-// name (the model's output names survive).
+// All uses of `old`, and its place among the graph's outputs, become `value`; what the producer of `value` itself uses stays. When
+// `old` is a graph output, the two exchange names, so that the model's output names survive. An output that is also a graph input,
+// or an output already, cannot take the name: TN_STATE, nothing changed, and the caller keeps the node in between.
 tn_status tn_graph_replace(tn_graph *graph, tn_value *old, tn_value *value);
 
 // Removes a node whose outputs have no uses and are not graph outputs.

@@ -25,7 +25,7 @@ struct tn_value {
     tn_dtype dtype;           // TN_NONE until inferred
     tn_shape shape;
     tn_tensor *constant;      // contents (data may be unaligned), or NULL
-    uint32_t weight;          // constants: identity in the model's weight store, shared by all clones of the graph; 0: none
+    uint32_t weight;          // constants: identity in the model's weight store (tn_heap_id), shared by all clones of the graph; 0: none
     tn_node *producer;        // NULL: graph input or constant
     int out_index;            // of the producer
     tn_use *uses;
@@ -59,7 +59,7 @@ struct tn_graph {
     size_t n_inputs, n_outputs;
     const char **symbols;     // names of symbolic dims by id ("batch")
     size_t n_symbols, symbols_capacity;
-    uint32_t next_node, next_weight;
+    uint32_t next_node;
 };
 
 #endif
