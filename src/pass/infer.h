@@ -11,6 +11,10 @@
 // A result of at most so many elements is computed when everything it depends on is known; its fact then has `value`.
 #define TN_INFER_MAX_ELEMS 64
 
+// Symbols from this id on are anonymous: dims that cannot be told but are the same number wherever the symbol stands. They exist
+// while passes run, never after.
+#define TN_FRESH_SYMBOL (1 << 19)
+
 // The facts of all values of `graph` (not of its bodies' values).
 //   inputs  n_inputs facts in the order of graph->inputs; NULL: as declared. A known dim or dtype of the declaration that a given
 //           fact contradicts is TN_INVALID_ARGUMENT. A fact may carry `value` (small integer inputs that reach a shape).
@@ -18,10 +22,15 @@
 //           of an earlier stage, whose shapes depended on data). Nodes all of whose results are known are not visited.
 //   facts   n_values facts by value id, filled in. Constants have `value`; integer and bool ones of at most 64 elements `elems`.
 // Dims stay unknown where they cannot be told; symbols are those of `graph`, also inside the bodies that the walk goes through.
+// Only the branch that a known condition takes is looked at; a branch of an unknown condition that cannot be typed for these
+// inputs says nothing about the results (it fails when it is taken).
 tn_status tn_infer_facts(const tn_graph *graph, const tn_fact *inputs, const tn_fact *const *known, tn_fact *facts, tn_arena *arena,
                          tn_heap *heap, tn_diag *diag);
 
-// The fact of a tensor whose contents are known; `tensor` must outlive it. false: no memory.
-bool tn_fact_of_tensor(tn_fact *fact, const tn_tensor *tensor, tn_arena *arena);
+// As tn_infer_graph of pass.h, with a fresh symbol for every dim that cannot be told, so that passes see which are the same.
+tn_status tn_infer_graph_fresh(tn_graph *graph, tn_heap *heap, tn_diag *diag);
+
+// Turns the fresh symbols of a graph and its bodies into unknown dims.
+void tn_infer_forget_fresh(tn_graph *graph);
 
 #endif
