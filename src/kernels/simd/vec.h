@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small vocabulary of float vectors: one vector is tn_vf (TN_VL floats), a comparison is tn_vm. A file that is compiled for an
-// ISA includes this and gets the vectors of that ISA; the bodies written on it are compiled once per ISA.
-//   tn_vf_maxq, tn_vf_minq   when either operand is NaN the result is b: put the value whose NaN must survive second
-//   tn_vf_fma           a * b + c, one rounding where the ISA has it
-//   *_n              the first n lanes only (1 <= n <= TN_VL): nothing past them is read (lanes are 0) or written
-// Only for files with an ISA suffix (or *_portable): two of them must never share a symbol. Ownership: none. Threads: any.
+// A small fixed vocabulary of float vectors, for kernels that are bound by memory and are written once for all instruction
+// sets. This header picks the file of the tier that the including file is compiled for. TN_VL is the number of lanes.
+//
+//   tn_vf   TN_VL floats        tn_vi   TN_VL int32        tn_vm   TN_VL truth values (from compares)
+//
+//   load, store        any alignment of the element type            load_n, store_n   the first n lanes only, 0 <= n <= TN_VL:
+//                                                                    nothing past them is touched; load_n fills with zeros
+//   minq, maxq         b when either is NaN or both are zero: one instruction. minq(constant, x) keeps a NaN of x
+//   min, max           NaN when either is NaN
+//   fma                a * b + c: one rounding where the tier has it, else two
+//   round              to nearest, ties to even                      scale   v * 2^n, n integral, |n| <= 252, rounded once
+//   to_vi              to nearest even; the value must fit in int32  to_vf   nearest
+//   sum, hmax, hmin    over the lanes, halving: the order is fixed by TN_VL (hmax, hmin: no NaN among the lanes)
+//
+// Only for files with the name of a tier at their end: each has its own copy of everything. Ownership: none. Threads: any.
 #ifndef TN_VEC_H
 #define TN_VEC_H
 
@@ -14,9 +23,9 @@
 
 #define TN_INLINE static inline __attribute__((always_inline))
 
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
+#if defined(__AVX512F__)
 #include "kernels/simd/vec_avx512.h"
-#elif defined(__AVX2__) && defined(__FMA__)
+#elif defined(__AVX2__)
 #include "kernels/simd/vec_avx2.h"
 #else
 #include "kernels/simd/vec_portable.h"

@@ -1,66 +1,144 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementary functions on vectors, written once on the vocabulary of vec.h. Coefficients are minimax fits made for this file;
-// errors are of the function in exact arithmetic, rounding adds one to two units in the last place. NaN stays NaN.
-// Included by vec.h only. Ownership: none. Threads: any.
+// Functions over the vocabulary of vec.h, the same text for all tiers. Relative error below 4e-7 over the whole range, results
+// that are denormal included; infinities and NaN as in C. Polynomials are minimax fits (Remez exchange) made for these intervals.
+// Ownership: none. Threads: any.
 #ifndef TN_VEC_MATH_H
 #define TN_VEC_MATH_H
 
-// e^a = 2^n e^r, n = round(a / ln 2), |r| <= ln(2) / 2; e^r = 1 + r + r^2 P(r), relative error 4e-9.
-TN_INLINE tn_vf tn_vf_exp(tn_vf a)
+// NaN when either is NaN.
+TN_INLINE tn_vf tn_vf_min(tn_vf a, tn_vf b)
 {
-    a = tn_vf_minq(tn_vf_set(89.0f), tn_vf_maxq(tn_vf_set(-105.0f), a));
-    const tn_vf n = tn_vf_round(tn_vf_mul(a, tn_vf_set(1.44269504f)));
-    // ln 2 in two parts; the first has 10 zero bits at its end, so that n times it is exact
-    tn_vf r = tn_vf_fma(n, tn_vf_set(-0.693359375f), a);
-    r = tn_vf_fma(n, tn_vf_set(2.12194440e-4f), r);
-    tn_vf p = tn_vf_set(0.0013950489f);
-    p = tn_vf_fma(p, r, tn_vf_set(0.0083688898f));
-    p = tn_vf_fma(p, r, tn_vf_set(0.041666206f));
-    p = tn_vf_fma(p, r, tn_vf_set(0.16666518f));
+    return tn_vf_select(tn_vf_nan(a), a, tn_vf_minq(a, b));
+}
+
+TN_INLINE tn_vf tn_vf_max(tn_vf a, tn_vf b)
+{
+    return tn_vf_select(tn_vf_nan(a), a, tn_vf_maxq(a, b));
+}
+
+// x into [low, high]; NaN stays.
+TN_INLINE tn_vf tn_vf_clip(tn_vf x, tn_vf low, tn_vf high)
+{
+    return tn_vf_minq(high, tn_vf_maxq(low, x));
+}
+
+// Splits x = n ln 2 + r, |r| <= ln(2)/2, and returns e^r - 1 (error 2e-8 relative to itself). ln 2 goes in two parts, the first
+// with few enough bits that n times it is exact.
+TN_INLINE tn_vf tn_vf_exp_parts(tn_vf x, tn_vf *n)
+{
+    *n = tn_vf_round(tn_vf_mul(x, tn_vf_set(0x1.715476p+0f)));
+    tn_vf r = tn_vf_fma(*n, tn_vf_set(-0x1.62e4p-1f), x);
+    r = tn_vf_fma(*n, tn_vf_set(-0x1.7f7d1cp-20f), r);
+    tn_vf p = tn_vf_set(0x1.6d997ap-10f);
+    p = tn_vf_fma(p, r, tn_vf_set(0x1.12284ep-7f));
+    p = tn_vf_fma(p, r, tn_vf_set(0x1.555486p-5f));
+    p = tn_vf_fma(p, r, tn_vf_set(0x1.5554aep-3f));
     p = tn_vf_fma(p, r, tn_vf_set(0.5f));
-    p = tn_vf_fma(tn_vf_mul(p, r), r, r);
+    return tn_vf_fma(tn_vf_mul(r, r), p, r);
+}
+
+TN_INLINE tn_vf tn_vf_exp(tn_vf x)
+{
+    tn_vf n;
+    // Beyond these bounds the result is 0 or infinity all the same.
+    const tn_vf p = tn_vf_exp_parts(tn_vf_clip(x, tn_vf_set(-105.0f), tn_vf_set(89.0f)), &n);
     return tn_vf_scale(tn_vf_add(p, tn_vf_set(1.0f)), n);
 }
 
-TN_INLINE tn_vf tn_vf_sigmoid(tn_vf a) { return tn_vf_div(tn_vf_set(1.0f), tn_vf_add(tn_vf_set(1.0f), tn_vf_exp(tn_vf_neg(a)))); }
-
-// |a| < 0.63: a + a^3 P(a^2), relative error 5e-9. Beyond: 1 - 2 / (e^2|a| + 1) with the sign of a.
-TN_INLINE tn_vf tn_vf_tanh(tn_vf a)
+// e^x - 1, also where x is small.
+TN_INLINE tn_vf tn_vf_expm1(tn_vf x)
 {
-    const tn_vf z = tn_vf_mul(a, a);
-    tn_vf p = tn_vf_set(-0.0056607611f);
-    p = tn_vf_fma(p, z, tn_vf_set(0.020601982f));
-    p = tn_vf_fma(p, z, tn_vf_set(-0.053729221f));
-    p = tn_vf_fma(p, z, tn_vf_set(0.13331328f));
-    p = tn_vf_fma(p, z, tn_vf_set(-0.33333278f));
-    p = tn_vf_fma(tn_vf_mul(p, z), a, a);
-    const tn_vf m = tn_vf_abs(a);
-    const tn_vf e = tn_vf_exp(tn_vf_add(m, m));
-    const tn_vf q = tn_vf_sub(tn_vf_set(1.0f), tn_vf_div(tn_vf_set(2.0f), tn_vf_add(e, tn_vf_set(1.0f))));
-    return tn_vf_select(tn_vf_lt(m, tn_vf_set(0.63f)), p, tn_vf_copysign(q, a));
+    tn_vf n;
+    const tn_vf one = tn_vf_set(1.0f);
+    const tn_vf p = tn_vf_exp_parts(tn_vf_clip(x, tn_vf_set(-30.0f), tn_vf_set(89.0f)), &n);
+    // From n = 64 on the 1 is lost anyway; 2^128 is no float, so there the sum is made first.
+    const tn_vf s = tn_vf_scale(one, tn_vf_minq(n, tn_vf_set(64.0f)));
+    const tn_vf small = tn_vf_fma(s, p, tn_vf_sub(s, one));
+    return tn_vf_select(tn_vf_lt(tn_vf_set(64.0f), n), tn_vf_scale(tn_vf_add(p, one), n), small);
 }
 
-// |a| < 0.95: a P(a^2). Beyond: 1 - e^-Q(|a|), where Q fits -ln erfc on 0.9 .. 4; from 4 on the result is 1. Absolute error
-// 4e-8.
-TN_INLINE tn_vf tn_vf_erf(tn_vf a)
+TN_INLINE tn_vf tn_vf_log(tn_vf x)
 {
-    const tn_vf z = tn_vf_mul(a, a);
-    tn_vf p = tn_vf_set(-5.6601543e-4f);
-    p = tn_vf_fma(p, z, tn_vf_set(0.0049247900f));
-    p = tn_vf_fma(p, z, tn_vf_set(-0.026717709f));
-    p = tn_vf_fma(p, z, tn_vf_set(0.11280411f));
-    p = tn_vf_fma(p, z, tn_vf_set(-0.37612355f));
-    p = tn_vf_mul(tn_vf_fma(p, z, tn_vf_set(1.1283791f)), a);
-    const tn_vf m = tn_vf_minq(tn_vf_set(4.0f), tn_vf_abs(a));
-    tn_vf q = tn_vf_set(-1.9066019e-4f);
-    q = tn_vf_fma(q, m, tn_vf_set(0.0029945252f));
-    q = tn_vf_fma(q, m, tn_vf_set(-0.022045119f));
-    q = tn_vf_fma(q, m, tn_vf_set(0.10357986f));
-    q = tn_vf_fma(q, m, tn_vf_set(0.63755441f));
-    q = tn_vf_fma(q, m, tn_vf_set(1.1274712f));
-    q = tn_vf_fma(q, m, tn_vf_set(2.4121968e-4f));
-    q = tn_vf_sub(tn_vf_set(1.0f), tn_vf_exp(tn_vf_neg(q)));
-    return tn_vf_select(tn_vf_lt(m, tn_vf_set(0.95f)), p, tn_vf_copysign(q, a));
+    // Denormals are brought into the normal range first.
+    const tn_vm tiny = tn_vf_lt(x, tn_vf_set(0x1p-126f));
+    const tn_vf y = tn_vf_select(tiny, tn_vf_mul(x, tn_vf_set(0x1p23f)), x);
+    // y = m 2^e with sqrt(1/2) <= m < sqrt(2).
+    const tn_vi e = tn_vi_shr(tn_vi_sub(tn_vf_bits(y), tn_vi_set(0x3f3504f3)), 23);
+    const tn_vf m = tn_vf_from_bits(tn_vi_sub(tn_vf_bits(y), tn_vi_shl(e, 23)));
+    const tn_vf n = tn_vf_sub(tn_vi_to_vf(e), tn_vf_select(tiny, tn_vf_set(23.0f), tn_vf_set(0.0f)));
+    // log(1 + f) = f - f^2 / 2 + f^3 p(f)
+    const tn_vf f = tn_vf_sub(m, tn_vf_set(1.0f)), ff = tn_vf_mul(f, f);
+    tn_vf p = tn_vf_set(-0x1.41efdep-4f);
+    p = tn_vf_fma(p, f, tn_vf_set(0x1.07d172p-3f));
+    p = tn_vf_fma(p, f, tn_vf_set(-0x1.0ce056p-3f));
+    p = tn_vf_fma(p, f, tn_vf_set(0x1.226e32p-3f));
+    p = tn_vf_fma(p, f, tn_vf_set(-0x1.54788ep-3f));
+    p = tn_vf_fma(p, f, tn_vf_set(0x1.99a598p-3f));
+    p = tn_vf_fma(p, f, tn_vf_set(-0x1.000220p-2f));
+    p = tn_vf_fma(p, f, tn_vf_set(0x1.55554ap-2f));
+    tn_vf r = tn_vf_fma(n, tn_vf_set(0x1.7f7d1cp-20f), tn_vf_mul(tn_vf_mul(ff, f), p));
+    r = tn_vf_fma(ff, tn_vf_set(-0.5f), r);
+    r = tn_vf_add(r, f);
+    r = tn_vf_fma(n, tn_vf_set(0x1.62e4p-1f), r);
+    // log of 0, of negative numbers, of infinity and NaN
+    const tn_vf zero = tn_vf_set(0.0f);
+    r = tn_vf_select(tn_vf_eq(x, zero), tn_vf_set(-INFINITY), r);
+    r = tn_vf_select(tn_vf_lt(x, zero), tn_vf_set(NAN), r);
+    return tn_vf_select(tn_vf_lt(x, tn_vf_set(INFINITY)), r, tn_vf_mul(x, x));
+}
+
+// log(1 + x) for 0 <= x <= 1: what the sum loses is added back.
+TN_INLINE tn_vf tn_vf_log1p_unit(tn_vf x)
+{
+    const tn_vf one = tn_vf_set(1.0f), y = tn_vf_add(one, x);
+    return tn_vf_add(tn_vf_log(y), tn_vf_sub(x, tn_vf_sub(y, one)));
+}
+
+// tanh |x| = e / (e + 2), e = e^(2|x|) - 1.
+TN_INLINE tn_vf tn_vf_tanh(tn_vf x)
+{
+    const tn_vf a = tn_vf_minq(tn_vf_set(10.0f), tn_vf_abs(x));
+    const tn_vf e = tn_vf_expm1(tn_vf_add(a, a));
+    return tn_vf_copysign(tn_vf_div(e, tn_vf_add(e, tn_vf_set(2.0f))), x);
+}
+
+// With e = e^-|x| no step overflows: 1 / (1 + e) for x >= 0, else e / (1 + e).
+TN_INLINE tn_vf tn_vf_sigmoid(tn_vf x)
+{
+    const tn_vf one = tn_vf_set(1.0f), e = tn_vf_exp(tn_vf_neg(tn_vf_abs(x)));
+    return tn_vf_div(tn_vf_select(tn_vf_lt(x, tn_vf_set(0.0f)), e, one), tn_vf_add(one, e));
+}
+
+// x p(x^2) / q(x^2), fitted on |x| <= 3.925 (error 2e-8); past it erf rounds to 1.
+TN_INLINE tn_vf tn_vf_erf(tn_vf x)
+{
+    const tn_vf t = tn_vf_mul(x, x);
+    tn_vf p = tn_vf_set(2.04604510e-6f), q = tn_vf_set(3.80479842e-5f);
+    p = tn_vf_fma(p, t, tn_vf_set(2.84843970e-4f));
+    q = tn_vf_fma(q, t, tn_vf_set(1.16385360e-3f));
+    p = tn_vf_fma(p, t, tn_vf_set(3.77252464e-3f));
+    q = tn_vf_fma(q, t, tn_vf_set(1.49831444e-2f));
+    p = tn_vf_fma(p, t, tn_vf_set(5.27692183e-2f));
+    q = tn_vf_fma(q, t, tn_vf_set(1.14182433e-1f));
+    p = tn_vf_fma(p, t, tn_vf_set(1.90593019e-1f));
+    q = tn_vf_fma(q, t, tn_vf_set(5.02241395e-1f));
+    p = tn_vf_fma(p, t, tn_vf_set(1.12837915f));
+    q = tn_vf_fma(q, t, tn_vf_set(1.0f));
+    const tn_vf one = tn_vf_set(1.0f), big = tn_vf_copysign(one, x);
+    const tn_vf r = tn_vf_div(tn_vf_mul(x, p), q);
+    return tn_vf_select(tn_vf_le(tn_vf_set(3.925f), tn_vf_abs(x)), big, tn_vf_copysign(tn_vf_minq(one, tn_vf_abs(r)), r));
+}
+
+// a^b by the C library, lane by lane: its special cases are many and its users few.
+TN_INLINE tn_vf tn_vf_pow(tn_vf a, tn_vf b)
+{
+    float x[TN_VL], y[TN_VL];
+    tn_vf_store(x, a);
+    tn_vf_store(y, b);
+    for (int i = 0; i < TN_VL; i++) {
+        x[i] = powf(x[i], y[i]);
+    }
+    return tn_vf_load(x);
 }
 
 #endif
