@@ -5,6 +5,8 @@
 #ifndef TN_WORK_H
 #define TN_WORK_H
 
+#include "dispatch/registry.h"
+#include "ir/edit.h"
 #include "pass/infer.h"
 #include "plan/plan.h"
 
