@@ -32,6 +32,10 @@ typedef struct tn_cpu {
 
 void tn_cpu_detect(tn_cpu *cpu);
 
+// Name, caches and features into a zeroed *cpu; what is not known stays 0. tn_cpu_detect calls it; which file defines it is the
+// build's choice (TENON_CPUINFO).
+void tn_cpu_probe(tn_cpu *cpu);
+
 // The features that remain when only tiers up to `level` are allowed: "portable", or a text of TN_CPU_LIST (itself and
 // everything below it on its architecture). NULL allows all. Returns 0 and sets *known = 0 for an unknown level.
 uint32_t tn_cpu_mask(const char *level, int *known);

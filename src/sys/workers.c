@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// Workers: a job is one pool item per slot, and each slot takes tiles from a shared counter until none is left. So a slot is on one
+// thread at a time whatever the pool does, and a slow thread takes fewer tiles. A job lives on the caller's stack.
+// Ownership: see sys/workers.h. Threads: one job at a time.
+#include "sys/workers.h"
+#include "base/macros.h"
+#include "sys/pool.h"
+
+#include <stdatomic.h>
+
+struct tn_workers {
+    tn_heap *heap;
+    tn_pool pool;         // run NULL: one thread, no pool
+    unsigned threads;
+};
+
+typedef struct job {
+    tn_task task;
+    void *context;
+    size_t total, tile, tiles;
+    _Alignas(64) atomic_size_t next;   // on a cache line of its own: every thread writes it
+} job;
+
+tn_status tn_workers_create(tn_workers **out, tn_heap *heap, unsigned threads, const tn_pool *pool, tn_diag *diag)
+{
+    *out = NULL;
+    if (threads < 1) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "threads", "at least 1 thread is needed");
+    }
+    tn_workers *workers = tn_take_zero(heap, 1, sizeof *workers);
+    if (!workers) {
+        return tn_fail_memory(diag, "threads", sizeof *workers);
+    }
+    workers->heap = heap;
+    workers->threads = threads;
+    if (threads > 1 && pool) {
+        workers->pool = *pool;
+    } else if (threads > 1) {
+        const tn_status status = TN_POOL_DEFAULT(&workers->pool, heap, threads, diag);
+        if (status != TN_OK) {
+            tn_give(heap, workers);
+            return status;
+        }
+    }
+    *out = workers;
+    return TN_OK;
+}
+
+void tn_workers_destroy(tn_workers *workers)
+{
+    if (!workers) {
+        return;
+    }
+    if (workers->pool.destroy) {
+        workers->pool.destroy(workers->pool.pool);
+    }
+    tn_give(workers->heap, workers);
+}
+
+unsigned tn_workers_count(const tn_workers *workers)
+{
+    return workers ? workers->threads : 1;
+}
+
+static void run_slot(void *context, size_t slot)
+{
+    job *j = context;
+    for (;;) {
+        const size_t index = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed);
+        if (index >= j->tiles) {
+            return;
+        }
+        const size_t first = index * j->tile;
+        j->task(j->context, first, TN_MIN(j->tile, j->total - first), (unsigned)slot);
+    }
+}
+
+void tn_workers_run(tn_workers *workers, tn_task task, void *context, size_t total, size_t tile)
+{
+    tile = tile ? tile : 1;
+    if (!workers || !workers->pool.run || total <= tile) {
+        for (size_t first = 0; first < total; first += TN_MIN(tile, total - first)) {
+            task(context, first, TN_MIN(tile, total - first), 0);
+        }
+        return;
+    }
+    job j = {.task = task, .context = context, .total = total, .tile = tile};
+    j.tiles = total / tile + (total % tile != 0);
+    atomic_init(&j.next, 0);
+    workers->pool.run(workers->pool.pool, run_slot, &j, TN_MIN(j.tiles, workers->threads));
+}
