@@ -184,7 +184,7 @@ tn_status tn_infer_int(const tn_infer *infer, int i, int64_t *v, bool *known)
 bool tn_infer_tells(const tn_infer *infer, int i)
 {
     const tn_fact *out = &infer->out[0];
-    if (!tn_dtype_is_int(out->dtype) && out->dtype != TN_BOOL) {
+    if (out->dtype != TN_I64 && out->dtype != TN_I32 && out->dtype != TN_BOOL) {
         return false;
     }
     const int64_t count = tn_fact_count(out);

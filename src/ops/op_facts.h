@@ -79,7 +79,7 @@ tn_status tn_infer_ints(const tn_infer *infer, int i, int max, int64_t *v, int *
 // One element of an integer operand as a number; *known is false when it is not known.
 tn_status tn_infer_int(const tn_infer *infer, int i, int64_t *v, bool *known);
 
-// True when output 0 is an integer or bool tensor of at most TN_MAX_ELEMS elements and operand i tells elements (value or elems).
+// True when output 0 is an int32, int64 or bool tensor of at most TN_MAX_ELEMS elements and operand i tells elements (value or elems).
 bool tn_infer_tells(const tn_infer *infer, int i);
 
 // Gives output i room for `count` elements (<= TN_MAX_ELEMS), all unknown; NULL: no memory (recorded).

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loads and stores of lane blocks. One typed loop for each element type that C knows; small floats go through their converters.
+// Ownership: plain values. Threads: any.
+#include "ops/lanes.h"
+
+#include "base/num.h"
+
+tn_lane tn_lane_of(tn_dtype dtype)
+{
+    if (dtype == TN_F64) {
+        return TN_LANE_F64;
+    }
+    if (tn_dtype_is_float(dtype)) {
+        return TN_LANE_F32;
+    }
+    return tn_dtype_is_signed(dtype) ? TN_LANE_I64 : TN_LANE_U64;
+}
+
+#define LOAD_LOOP(field, type, expression)                 \
+    do {                                                   \
+        for (int i = 0; i < n; i++) {                      \
+            const type *p = (const type *)data + (first + i * step);    \
+            out->field[i] = (expression);                  \
+        }                                                  \
+    } while (0)
+
+// Four bits and two bits take a byte each and are stored sign-extended, so the byte is the number.
+#define LOAD_CASES(field, cast)                                                  \
+    case TN_F32: LOAD_LOOP(field, float, cast *p); break;                        \
+    case TN_F64: LOAD_LOOP(field, double, cast *p); break;                       \
+    case TN_F16: LOAD_LOOP(field, uint16_t, cast tn_f16_to_f32(*p)); break;      \
+    case TN_BF16: LOAD_LOOP(field, uint16_t, cast tn_bf16_to_f32(*p)); break;    \
+    INTEGER_CASES(field, cast)
+
+#define INTEGER_CASES(field, cast)                                               \
+    case TN_I64: LOAD_LOOP(field, int64_t, cast *p); break;                      \
+    case TN_I32: LOAD_LOOP(field, int32_t, cast *p); break;                      \
+    case TN_I16: LOAD_LOOP(field, int16_t, cast *p); break;                      \
+    case TN_I8: case TN_I4: case TN_I2: LOAD_LOOP(field, int8_t, cast *p); break;    \
+    case TN_U64: LOAD_LOOP(field, uint64_t, cast *p); break;                     \
+    case TN_U32: LOAD_LOOP(field, uint32_t, cast *p); break;                     \
+    case TN_U16: LOAD_LOOP(field, uint16_t, cast *p); break;                     \
+    case TN_U8: case TN_U4: case TN_U2: LOAD_LOOP(field, uint8_t, cast *p); break;   \
+    case TN_BOOL: LOAD_LOOP(field, uint8_t, cast(*p != 0)); break;
+
+void tn_lanes_load(tn_lanes *out, tn_lane lane, tn_dtype dtype, const void *data, int64_t first, int64_t step, int n)
+{
+    switch (lane) {
+    case TN_LANE_F32:
+        switch (dtype) {
+            LOAD_CASES(f32, (float))
+        default:
+            for (int i = 0; i < n; i++) {
+                out->f32[i] = (float)tn_dtype_load(dtype, data, (size_t)(first + i * step));
+            }
+        }
+        break;
+    case TN_LANE_F64:
+        switch (dtype) {
+            LOAD_CASES(f64, (double))
+        default:
+            for (int i = 0; i < n; i++) {
+                out->f64[i] = tn_dtype_load(dtype, data, (size_t)(first + i * step));
+            }
+        }
+        break;
+    case TN_LANE_I64:
+        switch (dtype) {
+            INTEGER_CASES(i64, (int64_t))
+        default:
+            break;
+        }
+        break;
+    case TN_LANE_U64:
+        switch (dtype) {
+            INTEGER_CASES(u64, (uint64_t))
+        default:
+            break;
+        }
+        break;
+    }
+}
+
+#define STORE_LOOP(field, type, expression)               \
+    do {                                                  \
+        type *p = (type *)data + first;                   \
+        for (int i = 0; i < n; i++) {                     \
+            p[i] = (type)(expression);                    \
+        }                                                 \
+    } while (0)
+
+#define STORE_INTEGERS(field)                                                    \
+    switch (dtype) {                                                             \
+    case TN_I64: case TN_U64: STORE_LOOP(field, uint64_t, in->field[i]); break;  \
+    case TN_I32: case TN_U32: STORE_LOOP(field, uint32_t, in->field[i]); break;  \
+    case TN_I16: case TN_U16: STORE_LOOP(field, uint16_t, in->field[i]); break;  \
+    case TN_I8: case TN_U8: STORE_LOOP(field, uint8_t, in->field[i]); break;     \
+    case TN_BOOL: STORE_LOOP(field, uint8_t, in->field[i] != 0); break;          \
+    case TN_F32: STORE_LOOP(field, float, in->field[i]); break;                  \
+    case TN_F64: STORE_LOOP(field, double, in->field[i]); break;                 \
+    default:                                                                     \
+        for (int i = 0; i < n; i++) {                                            \
+            tn_dtype_store_i64(dtype, data, (size_t)(first + i), (int64_t)in->field[i]);    \
+        }                                                                        \
+    }
+
+static void store_f32(const tn_lanes *in, tn_dtype dtype, void *data, int64_t first, int n)
+{
+    switch (dtype) {
+    case TN_F32: STORE_LOOP(f32, float, in->f32[i]); break;
+    case TN_F64: STORE_LOOP(f32, double, in->f32[i]); break;
+    case TN_F16: STORE_LOOP(f32, uint16_t, tn_f16_from_f32(in->f32[i])); break;
+    case TN_BF16: STORE_LOOP(f32, uint16_t, tn_bf16_from_f32(in->f32[i])); break;
+    case TN_BOOL: STORE_LOOP(f32, uint8_t, in->f32[i] != 0); break;
+    default:
+        for (int i = 0; i < n; i++) {
+            tn_dtype_store(dtype, data, (size_t)(first + i), in->f32[i]);
+        }
+    }
+}
+
+static void store_f64(const tn_lanes *in, tn_dtype dtype, void *data, int64_t first, int n)
+{
+    switch (dtype) {
+    case TN_F32: STORE_LOOP(f64, float, in->f64[i]); break;
+    case TN_F64: STORE_LOOP(f64, double, in->f64[i]); break;
+    case TN_BOOL: STORE_LOOP(f64, uint8_t, in->f64[i] != 0); break;
+    default:
+        for (int i = 0; i < n; i++) {
+            tn_dtype_store(dtype, data, (size_t)(first + i), in->f64[i]);
+        }
+    }
+}
+
+void tn_lanes_store(const tn_lanes *in, tn_lane lane, tn_dtype dtype, void *data, int64_t first, int n)
+{
+    switch (lane) {
+    case TN_LANE_F32:
+        store_f32(in, dtype, data, first, n);
+        break;
+    case TN_LANE_F64:
+        store_f64(in, dtype, data, first, n);
+        break;
+    case TN_LANE_I64:
+        STORE_INTEGERS(i64)
+        break;
+    case TN_LANE_U64:
+        STORE_INTEGERS(u64)
+        break;
+    }
+}
+
+static int64_t saturate_signed(double x, int bits)
+{
+    const double bound = (double)(UINT64_C(1) << (bits - 1));
+    if (x != x) {
+        return 0;
+    }
+    if (x >= bound) {
+        return INT64_MAX >> (64 - bits);
+    }
+    return x < -bound ? INT64_MIN >> (64 - bits) : (int64_t)x;
+}
+
+static uint64_t saturate_unsigned(double x, int bits)
+{
+    if (!(x > 0)) {
+        return 0;
+    }
+    return x >= 2.0 * (double)(UINT64_C(1) << (bits - 1)) ? UINT64_MAX >> (64 - bits) : (uint64_t)x;
+}
+
+static int bits_of(tn_dtype dtype)
+{
+    if (dtype == TN_I4 || dtype == TN_U4) {
+        return 4;
+    }
+    return dtype == TN_I2 || dtype == TN_U2 ? 2 : 8 * (int)tn_dtype_bytes(dtype);
+}
+
+tn_lane tn_lanes_to_int(tn_lanes *v, tn_lane lane, tn_dtype dtype, int n)
+{
+    const int bits = bits_of(dtype);
+    const tn_lane to = tn_lane_of(dtype);
+    // From the end: an integer lane is at least as wide as a float lane, so it covers only what was read already.
+    for (int i = n - 1; i >= 0; i--) {
+        const double x = lane == TN_LANE_F64 ? v->f64[i] : (double)v->f32[i];
+        if (to == TN_LANE_I64) {
+            v->i64[i] = saturate_signed(x, bits);
+        } else {
+            v->u64[i] = saturate_unsigned(x, bits);
+        }
+    }
+    return to;
+}
