@@ -24,7 +24,6 @@ tn_lane tn_lane_of(tn_dtype dtype)
         }                                                  \
     } while (0)
 
-// Four bits and two bits take a byte each and are stored sign-extended, so the byte is the number.
 #define LOAD_CASES(field, cast)                                                  \
     case TN_F32: LOAD_LOOP(field, float, cast *p); break;                        \
     case TN_F64: LOAD_LOOP(field, double, cast *p); break;                       \
@@ -36,11 +35,11 @@ tn_lane tn_lane_of(tn_dtype dtype)
     case TN_I64: LOAD_LOOP(field, int64_t, cast *p); break;                      \
     case TN_I32: LOAD_LOOP(field, int32_t, cast *p); break;                      \
     case TN_I16: LOAD_LOOP(field, int16_t, cast *p); break;                      \
-    case TN_I8: case TN_I4: case TN_I2: LOAD_LOOP(field, int8_t, cast *p); break;    \
+    case TN_I8: LOAD_LOOP(field, int8_t, cast *p); break;                        \
     case TN_U64: LOAD_LOOP(field, uint64_t, cast *p); break;                     \
     case TN_U32: LOAD_LOOP(field, uint32_t, cast *p); break;                     \
     case TN_U16: LOAD_LOOP(field, uint16_t, cast *p); break;                     \
-    case TN_U8: case TN_U4: case TN_U2: LOAD_LOOP(field, uint8_t, cast *p); break;   \
+    case TN_U8: LOAD_LOOP(field, uint8_t, cast *p); break;                       \
     case TN_BOOL: LOAD_LOOP(field, uint8_t, cast(*p != 0)); break;
 
 void tn_lanes_load(tn_lanes *out, tn_lane lane, tn_dtype dtype, const void *data, int64_t first, int64_t step, int n)
@@ -68,14 +67,18 @@ void tn_lanes_load(tn_lanes *out, tn_lane lane, tn_dtype dtype, const void *data
         switch (dtype) {
             INTEGER_CASES(i64, (int64_t))
         default:
-            break;
+            for (int i = 0; i < n; i++) {
+                out->i64[i] = tn_dtype_load_i64(dtype, data, (size_t)(first + i * step));
+            }
         }
         break;
     case TN_LANE_U64:
         switch (dtype) {
             INTEGER_CASES(u64, (uint64_t))
         default:
-            break;
+            for (int i = 0; i < n; i++) {
+                out->u64[i] = (uint64_t)tn_dtype_load_i64(dtype, data, (size_t)(first + i * step));
+            }
         }
         break;
     }

@@ -109,6 +109,15 @@ static uint64_t shift_unsigned(uint64_t x, uint64_t y, const context *c)
     return left ? x << y : x >> y;
 }
 
+// NaN if either is NaN; of the zeros, -0 is the smaller one (as in the loop program).
+static double least(double x, double y)
+{
+    if (isnan(x) || isnan(y)) {
+        return x + y;
+    }
+    return x < y || (x == y && signbit(x)) ? x : y;
+}
+
 WRAPPING(add, +)
 WRAPPING(sub, -)
 WRAPPING(mul, *)
@@ -119,7 +128,7 @@ BODY(mod, f32, float, is_fmod(c) ? fmodf(x, y) : floored_f(fmodf(x, y), y))
 BODY(mod, f64, double, is_fmod(c) ? fmod(x, y) : floored(fmod(x, y), y))
 BODY(mod, i64, int64_t, remainder_of(x, y, is_fmod(c)))
 BODY(mod, u64, uint64_t, x % y)
-BODY(pow, f32, float, powf(x, y))
+BODY(pow, f32, float, (float)pow(x, y))
 BODY(pow, f64, double, pow(x, y))
 BODY(pow, i64, int64_t, power_signed(x, y))
 BODY(pow, u64, uint64_t, power(x, y))
@@ -136,9 +145,10 @@ NUMBERS(greater, x > y)
 NUMBERS(less, x < y)
 NUMBERS(greater_or_equal, x >= y)
 NUMBERS(less_or_equal, x <= y)
-// a NaN on either side stays
-FLOATS(max, x != x || x > y ? x : y)
-FLOATS(min, x != x || x < y ? x : y)
+BODY(max, f32, float, (float)-least(-x, -y))
+BODY(max, f64, double, -least(-x, -y))
+BODY(min, f32, float, (float)least(x, y))
+BODY(min, f64, double, least(x, y))
 INTEGERS(max, x > y ? x : y)
 INTEGERS(min, x < y ? x : y)
 

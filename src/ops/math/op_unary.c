@@ -38,7 +38,8 @@ static const tn_is_inf_attr is_inf_defaults = {true, true};
             v[i] = (EXPRESSION64);                                          \
         }                                                                   \
     }
-#define FLOATS_MATH(NAME, FUNCTION) FLOATS(NAME, FUNCTION##f(x), FUNCTION(x))
+// Functions are computed in double and rounded once, as in the loop program.
+#define FLOATS_MATH(NAME, FUNCTION) FLOATS(NAME, (float)FUNCTION(x), FUNCTION(x))
 #define INTEGERS(NAME, SUFFIX, TYPE, EXPRESSION)                            \
     static void NAME##_##SUFFIX(TYPE *v, int n)                             \
     {                                                                       \
