@@ -28,6 +28,13 @@ static inline void tn_row_add(double *restrict row, const double *restrict run, 
 // along the last dim (0 or 1).
 int64_t tn_broadcast_row(const tn_shape *operand, const tn_shape *out, int64_t row, int64_t *stride);
 
+// A reference row that wants scratch.
+#define TN_REFERENCE_SCRATCH(NAME, PREPARE, RUN)                                                                  \
+    {                                                                                                             \
+        .name = #NAME "_reference", .op = &tn_op_##NAME, .impl = TN_IMPL_REFERENCE, .tag = "", .version = 1,      \
+        .aligned_constants = true, .prepare = PREPARE, .run = RUN,                                                \
+    }
+
 // Prepare function's helper: `bytes` of scratch for every thread of the plan. Uses params.
 tn_status tn_prepare_slots(tn_prepare *prepare, size_t bytes);
 

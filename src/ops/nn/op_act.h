@@ -21,6 +21,17 @@ typedef struct tn_act {
     {"act_x", TN_ATTR_REAL, offsetof(type, act.x), NULL},              \
     {"act_y", TN_ATTR_REAL, offsetof(type, act.y), NULL}
 
+// A code of the list above: the fusion pass makes no other, but graphs also come from files.
+static inline bool tn_act_valid(const tn_act *act)
+{
+    static const uint8_t operands[] = {
+#define X(name, count, meaning) count,
+        TN_LOOP_LIST(X)
+#undef X
+    };
+    return act->code == TN_LOOP_CONST || (act->code > 0 && act->code < TN_LOOP_COUNT && operands[act->code] == 1);
+}
+
 static inline float tn_act_apply(const tn_act *act, float v)
 {
     return act->code == TN_LOOP_CONST ? v : tn_loop_eval_code((tn_loop_code)act->code, v, 0, 0, (float)act->x, (float)act->y);

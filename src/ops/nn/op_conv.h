@@ -38,6 +38,24 @@ typedef struct tn_window {
 bool tn_conv_window(const tn_conv_attr *attr, const tn_shape *x, const tn_shape *w, tn_window *window);
 bool tn_deconv_window(const tn_deconv_attr *attr, const tn_shape *x, const tn_shape *w, tn_window *window);
 
+// What a sliding window's attributes say, whatever the operator.
+typedef struct tn_sliding {
+    tn_ints strides, pads, dilations;
+    int auto_pad;
+    bool ceil_mode;                             // pooling: the last window may hang over the end
+} tn_sliding;
+
+// Fills in stride, dilation, pads and out from rank, kernel and in. Unknown or symbolic `in` dims give unknown `out` dims, or the
+// same symbol where the window keeps the size. Returns NULL, or the rule that is broken (fixed text).
+const char *tn_window_slide(const tn_sliding *sliding, tn_window *window);
+
+// Puts ones before the spatial dims of a window until there are three, so that kernels know one form.
+void tn_window_widen(tn_window *window);
+
+// infer of everything that convolves: checks operands x and w against the attributes (not dtypes) and tells the result's shape.
+tn_status tn_conv_infer(const tn_infer *infer, const tn_conv_attr *attr, int x, int w, tn_shape *y);
+int64_t tn_conv_macs(const tn_shape *w, const tn_shape *y);
+
 extern const tn_op tn_op_conv;
 extern const tn_op tn_op_deconv;
 
