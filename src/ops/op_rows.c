@@ -109,6 +109,21 @@ tn_status tn_prepare_slots(tn_prepare *prepare, size_t bytes)
     return TN_OK;
 }
 
+tn_status tn_prepare_rows(tn_prepare *prepare, int64_t count)
+{
+    const tn_query *query = prepare->query;
+    size_t bytes = 0;
+    if (tn_tensor_count(query->out[0]) > 0 && !tn_mul_size((size_t)count, sizeof(double), &bytes)) {
+        return tn_fail_memory(prepare->diag, query->name, SIZE_MAX);
+    }
+    return tn_prepare_slots(prepare, bytes);
+}
+
+int64_t tn_tensor_span(const tn_tensor *tensor, int from, int to)
+{
+    return tn_tensor_count(tensor) > 0 ? tn_shape_span(&tensor->shape, from, to) : 0;
+}
+
 void *tn_slot_scratch(const tn_call *call, unsigned slot)
 {
     return (char *)call->scratch + slot * ((const slots *)call->params)->bytes;

@@ -38,6 +38,12 @@ int64_t tn_broadcast_row(const tn_shape *operand, const tn_shape *out, int64_t r
 // Prepare function's helper: `bytes` of scratch for every thread of the plan. Uses params.
 tn_status tn_prepare_slots(tn_prepare *prepare, size_t bytes);
 
+// The same for a row of `count` doubles (nothing when result 0 is empty: then nothing is computed).
+tn_status tn_prepare_rows(tn_prepare *prepare, int64_t count);
+
+// tn_shape_span, but 0 when the tensor is empty: then the product of some dims need not fit.
+int64_t tn_tensor_span(const tn_tensor *tensor, int from, int to);
+
 // Scratch of a slot, aligned to 64.
 void *tn_slot_scratch(const tn_call *call, unsigned slot);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling: max_pool (values, indices?), average_pool, lp_pool, and the global kinds. ONNX MaxPool, AveragePool, LpPool, Global*.
+// Pooling: max_pool (values, indices?), average_pool, lp_pool, max_unpool(x, indices, output_shape?) and the global
+// kinds. ONNX MaxPool, AveragePool, LpPool, MaxUnpool, Global*.
 // Ownership: const data. Threads: any.
 #ifndef TN_OP_POOL_H
 #define TN_OP_POOL_H
@@ -22,6 +23,7 @@ bool tn_pool_window(const tn_pool_attr *attr, const tn_shape *x, tn_window *wind
 extern const tn_op tn_op_max_pool;
 extern const tn_op tn_op_average_pool;
 extern const tn_op tn_op_lp_pool;
+extern const tn_op tn_op_max_unpool;        // kernel, strides and pads of tn_pool_attr
 extern const tn_op tn_op_global_average_pool;
 extern const tn_op tn_op_global_max_pool;
 extern const tn_op tn_op_global_lp_pool;
