@@ -77,16 +77,18 @@ typedef struct small_float {
     int fraction, bias;      // bits; exponent bias
     int sign_shift;          // place of the sign bit
     int largest;             // code of the largest finite number
-    int nan;                 // code of NaN (positive); -1: none
+    int nan;                 // code of NaN
+    bool signed_nan;         // the NaN of a negative number has the sign bit too
     bool infinity;           // largest + 1 is infinity
     bool unsigned_zero;      // FNUZ: the code of -0 is the NaN
+    bool finite;             // neither infinity nor NaN: large numbers become the largest, NaN becomes -0 as in the ONNX tests
 } small_float;
 
-static const small_float e4m3fn = {3, 7, 7, 0x7e, 0x7f, false, false};
-static const small_float e4m3fnuz = {3, 8, 7, 0x7f, 0x80, false, true};
-static const small_float e5m2 = {2, 15, 7, 0x7b, 0x7e, true, false};
-static const small_float e5m2fnuz = {2, 16, 7, 0x7f, 0x80, false, true};
-static const small_float e2m1 = {1, 1, 3, 0x7, -1, false, false};
+static const small_float e4m3fn = {3, 7, 7, 0x7e, 0x7f, true, false, false, false};
+static const small_float e4m3fnuz = {3, 8, 7, 0x7f, 0x80, false, false, true, false};
+static const small_float e5m2 = {2, 15, 7, 0x7b, 0x7e, true, true, false, false};
+static const small_float e5m2fnuz = {2, 16, 7, 0x7f, 0x80, false, false, true, false};
+static const small_float e2m1 = {1, 1, 3, 0x7, 0x8, false, false, false, true};
 
 static const small_float *small_float_of(tn_dtype kind)
 {
@@ -121,12 +123,13 @@ static double small_float_load(const small_float *f, unsigned code)
 static uint8_t small_float_store(const small_float *f, double value, bool saturate)
 {
     const int sign = signbit(value) ? 1 << f->sign_shift : 0;
+    const uint8_t nan = (uint8_t)(f->signed_nan ? sign | f->nan : f->nan);
     if (isnan(value)) {
-        return (uint8_t)(f->nan < 0 ? f->largest : f->unsigned_zero ? f->nan : sign | f->nan);
+        return nan;
     }
     const double magnitude = fabs(value);
-    int code = f->largest + 1;
-    if (magnitude < 0x1p20) {   // past every format's largest number
+    int code = magnitude == 0 ? 0 : f->largest + 1;
+    if (magnitude > 0 && magnitude < 0x1p20) {   // 2^20 is past every format's largest number
         int exponent = 0;
         frexp(magnitude, &exponent);                      // magnitude < 2^exponent
         exponent = TN_MAX(exponent - 1, 1 - f->bias);      // that of the unit step below; subnormals share the lowest
@@ -135,34 +138,30 @@ static uint8_t small_float_store(const small_float *f, double value, bool satura
         code = ((exponent + f->bias - 1) << f->fraction) + steps;
     }
     if (code > f->largest) {
-        const bool clamp = saturate || (f->nan < 0 && !f->infinity);
-        if (clamp) {
-            code = f->largest;
-        } else if (f->infinity) {
-            code = f->largest + 1;
-        } else {
-            return (uint8_t)(f->unsigned_zero ? f->nan : sign | f->nan);
+        if (!saturate && !f->finite && !f->infinity) {
+            return nan;
         }
+        code = saturate || f->finite ? f->largest : f->largest + 1;
     }
     return (uint8_t)(code == 0 && f->unsigned_zero ? 0 : sign | code);
 }
 
-// E8M0 is a power of two from 2^-127 to 2^127, no sign and no zero; 0xff is NaN.
+// E8M0 is a power of two from 2^-127 to 2^127, no sign and no zero (the smallest number stands for it); 0xff is NaN, and infinity
+// becomes NaN.
 static uint8_t e8m0_store(double value, bool saturate)
 {
-    if (isnan(value) || value < 0) {
+    if (isnan(value) || isinf(value) || value < 0) {
         return 0xff;
     }
-    int exponent = 0;
     if (value < 0x1p-127) {
         return 0;
     }
     if (value > 0x1p127) {
         return value < 0x1.8p127 || saturate ? 0xfe : 0xff;
     }
+    int exponent = 0;
     const double fraction = frexp(value, &exponent);   // in [1/2, 1)
-    const int code = exponent - 1 + 127 + (fraction >= 0.75);
-    return (uint8_t)code;
+    return (uint8_t)(exponent - 1 + 127 + (fraction >= 0.75));
 }
 
 uint8_t tn_dtype_small_float(tn_dtype kind, double value, bool saturate)
