@@ -71,6 +71,8 @@ typedef struct tn_plan {
     tn_arena arena;                   // slots, steps, parameters
     tn_graph *graph;                  // the work graph: nodes as run
     tn_weights *weights;
+    tn_packed **held;                 // aligned copies of constants
+    size_t n_held;
     tn_slot *slots;
     size_t n_slots;
     tn_step *steps;
@@ -125,10 +127,10 @@ void tn_plan_destroy(tn_plan *plan);      // rest_program and bodies must be gon
 // For every input of a graph: whether its contents (not only its shape) can decide a shape, an axis, a count or a branch.
 tn_status tn_plan_value_inputs(const tn_graph *graph, bool *by_value, tn_heap *heap, tn_diag *diag);
 
-// JSON reports.
+// Parts of the JSON reports, written into an open array (explain, blocks) or added to sums.
 struct tn_text;
 void tn_plan_explain(const tn_plan *plan, const tn_plan_context *context, struct tn_text *text);
-void tn_plan_report_placement(const tn_plan *plan, struct tn_text *text);
-void tn_plan_report_memory(const tn_plan *plan, struct tn_text *text);
+void tn_plan_add_placement(const tn_plan *plan, const char *device, uint64_t *nodes, uint64_t *macs);
+void tn_plan_report_blocks(const tn_plan *plan, size_t base, struct tn_text *text);
 
 #endif

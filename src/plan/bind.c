@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planning step 7: slots and steps. Each value gets a slot, each node a step with its kernel row, parameters, workspace and packed
+// weights. A copy that moves nothing (a reshape, a cut along the outermost dim) becomes a view and no step.
+#include "ops/move/op_copy.h"
+#include "plan/work.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define REFERENCE_WEIGHT 32     // a reference kernel's multiply-accumulate costs about as much as so many fast ones
+
+typedef struct bind {
+    tn_work *work;
+    tn_plan *plan;
+    int *slot_of;             // by value id, -1: none
+    bool *claimed;            // by slot: its bytes are a result
+    uint64_t weighted;        // work so far
+} bind;
+
+static tn_status no_memory(const bind *b, const char *place) { return tn_fail_memory(b->work->diag, place, sizeof(tn_slot)); }
+
+static tn_status add_slot(bind *b, const tn_value *value, tn_lease lease, int *out)
+{
+    tn_plan *plan = b->plan;
+    const int at = (int)plan->n_slots++;
+    tn_slot *slot = &plan->slots[at];
+    const tn_fact *fact = tn_work_fact(b->work, value);
+    slot->name = value->name;
+    slot->lease = lease;
+    slot->root = at;
+    slot->first = slot->last = -1;
+    slot->index = -1;
+    slot->tensor = (tn_tensor){.dtype = fact->dtype, .shape = fact->shape, .layout = (tn_layout)b->work->layout[value->id]};
+    if (value->constant) {
+        slot->tensor = *value->constant;
+    }
+    if (lease != TN_LEASE_POOL) {
+        if (!tn_tensor_bytes(&slot->tensor, &slot->bytes) || slot->bytes > b->work->context->limit_tensor) {
+            char shape[160];
+            return tn_fail(b->work->diag, TN_LIMIT, value->name, "a tensor of shape %s is larger than limit_tensor_bytes (%llu)",
+                           tn_shape_print(&fact->shape, shape, sizeof shape), (unsigned long long)b->work->context->limit_tensor);
+        }
+    }
+    b->slot_of[value->id] = at;
+    *out = at;
+    return TN_OK;
+}
+
+static size_t misalignment(const tn_tensor *tensor)
+{
+    const size_t size = TN_MIN(tn_dtype_bytes(tensor->dtype), (size_t)8);
+    return size ? (size_t)((uintptr_t)tensor->data % size) : 0;
+}
+
+// Constants that a kernel reads in place are copied once when the file holds them at an address their type does not allow.
+static tn_status align_constant(bind *b, const tn_node *node, const tn_query *query, int operand)
+{
+    tn_slot *slot = &b->plan->slots[b->slot_of[node->in[operand]->id]];
+    if (!misalignment(&slot->tensor)) {
+        return TN_OK;
+    }
+    const tn_pack pack = {.operand = operand, .id = "aligned", .bytes = slot->bytes};
+    tn_packed *packed;
+    TN_TRY(tn_weights_take(b->plan->weights, &pack, query, NULL, node->in[operand]->weight != 0, &packed, b->work->diag));
+    b->plan->held[b->plan->n_held++] = packed;
+    slot->tensor.data = packed->data;
+    return TN_OK;
+}
+
+static tn_status take_packs(bind *b, const tn_node *node, tn_step *step, const tn_query *query, const tn_prepare *prepare)
+{
+    for (int i = 0; i < prepare->n_packs; i++) {
+        const tn_value *weight = node->in[prepare->packs[i].operand];
+        TN_TRY(tn_weights_take(b->plan->weights, &prepare->packs[i], query, prepare->params, weight->weight != 0, &step->packed[i],
+                               b->work->diag));
+        step->call.packed[i] = step->packed[i]->data;
+        b->plan->memory.packed_bytes += step->packed[i]->bytes;
+    }
+    return TN_OK;
+}
+
+static tn_status fallback(bind *b, const tn_node *node)
+{
+    tn_plan_context *context = b->work->context;
+    b->plan->n_reference++;
+    context->fallbacks++;
+    if (context->strict & 2) {
+        return tn_fail(b->work->diag, TN_FALLBACK, node->name, "%s has only its reference kernel for these types and shapes, and strict forbids it",
+                       node->op->name);
+    }
+    if (context->log) {
+        char text[512];
+        snprintf(text, sizeof text, "%s '%s' runs by its reference kernel", node->op->name, node->name);
+        context->log(context->log_context, 2, text);
+    }
+    return TN_OK;
+}
+
+static tn_status count_work(bind *b, const tn_node *node, tn_step *step)
+{
+    const tn_plan_context *context = b->work->context;
+    uint64_t elements = 0;
+    for (int i = 0; i < node->n_out; i++) {
+        int64_t count;
+        if (node->out[i] && tn_shape_count(&b->work->facts[node->out[i]->id].shape, &count)) {
+            elements += (uint64_t)count;
+        }
+    }
+    step->macs = tn_work_macs(b->work, node);
+    b->plan->macs += step->macs;
+    const uint64_t factor = step->kernel && step->kernel->impl == TN_IMPL_REFERENCE ? REFERENCE_WEIGHT : 1;
+    uint64_t weighted;
+    if (__builtin_mul_overflow(TN_MAX(step->macs, elements), factor, &weighted) ||
+        __builtin_add_overflow(b->weighted, weighted, &b->weighted) || b->weighted > context->limit_work) {
+        return tn_fail(b->work->diag, TN_LIMIT, node->name,
+                       "the run would take more arithmetic than limit_work (%llu weighted multiply-accumulates) allows",
+                       (unsigned long long)context->limit_work);
+    }
+    return TN_OK;
+}
+
+// Arrays of a step: slots and pointers to their tensors.
+static tn_status wire(bind *b, const tn_node *node, tn_step *step)
+{
+    tn_arena *arena = &b->plan->arena;
+    const tn_tensor **in = tn_arena_array(arena, (size_t)node->n_in + 1, sizeof *in);
+    tn_tensor **out = tn_arena_array(arena, (size_t)node->n_out + 1, sizeof *out);
+    step->in = tn_arena_array(arena, (size_t)node->n_in + 1, sizeof *step->in);
+    step->out = tn_arena_array(arena, (size_t)node->n_out + 1, sizeof *step->out);
+    if (!in || !out || !step->in || !step->out) {
+        return no_memory(b, node->name);
+    }
+    for (int i = 0; i < node->n_in; i++) {
+        step->in[i] = node->in[i] ? b->slot_of[node->in[i]->id] : -1;
+        in[i] = node->in[i] ? &b->plan->slots[step->in[i]].tensor : NULL;
+    }
+    for (int i = 0; i < node->n_out; i++) {
+        step->out[i] = node->out[i] ? b->slot_of[node->out[i]->id] : -1;
+        out[i] = node->out[i] ? &b->plan->slots[step->out[i]].tensor : NULL;
+    }
+    step->call = (tn_call){.op = node->op, .attr = node->attr, .name = node->name, .n_in = node->n_in, .n_out = node->n_out, .in = in,
+                           .out = out, .heap = b->plan->heap};
+    return TN_OK;
+}
+
+static tn_status bind_kernel(bind *b, const tn_node *node, tn_step *step)
+{
+    const tn_choice *choice = &b->work->chosen[node->id];
+    const tn_query query = {.op = node->op, .attr = node->attr, .name = node->name, .n_in = node->n_in, .n_out = node->n_out,
+                            .in = step->call.in, .out = (const tn_tensor *const *)step->call.out, .cpu = &b->work->context->cpu,
+                            .threads = b->work->context->threads};
+    tn_prepare prepare = {.query = &query, .row = choice->row, .arena = &b->plan->arena, .diag = b->work->diag};
+    step->kernel = choice->row;
+    step->layout = (tn_layout)choice->out;
+    step->cost = choice->cost;
+    for (int i = 0; i < node->n_in && choice->row->aligned_constants; i++) {
+        if (node->in[i] && node->in[i]->constant) {
+            TN_TRY(align_constant(b, node, &query, i));
+        }
+    }
+    if (choice->row->prepare) {
+        TN_TRY(choice->row->prepare(&prepare));
+    }
+    step->params = prepare.params;
+    step->call.params = prepare.params;
+    step->scratch_bytes = prepare.scratch_bytes;
+    TN_TRY(take_packs(b, node, step, &query, &prepare));
+    return choice->row->impl == TN_IMPL_REFERENCE ? fallback(b, node) : TN_OK;
+}
+
+// Makes result 0 of a copy a view of its source where the bytes are already there. A model's result may only view bytes that can
+// become that result's own: made by a step, of the same size, and not another result's.
+static bool try_view(bind *b, const tn_node *node, int result)
+{
+    if (node->op != &tn_op_copy || node->n_in != 1) {
+        return false;
+    }
+    const tn_copy_attr *attr = node->attr;
+    tn_slot *slot = &b->plan->slots[result], *source = &b->plan->slots[b->slot_of[node->in[0]->id]];
+    int64_t offset;
+    if (!tn_regions_dense(attr->regions, tn_tensor_count(&slot->tensor), &offset) || source->tensor.layout != TN_LAYOUT_PLAIN ||
+        slot->tensor.layout != TN_LAYOUT_PLAIN) {
+        return false;
+    }
+    const size_t start = source->root_offset + (size_t)offset * tn_dtype_bytes(slot->tensor.dtype);
+    tn_slot *root = &b->plan->slots[source->root];
+    if (node->out[0]->is_output && !b->plan->rest) {
+        if (root->lease != TN_LEASE_SHARE || b->claimed[source->root] || start != 0 || root->bytes != slot->bytes) {
+            return false;
+        }
+        b->claimed[source->root] = true;
+    }
+    slot->root = source->root;
+    slot->root_offset = start;
+    slot->lease = root->lease;
+    if (root->tensor.data && root->lease == TN_LEASE_PRIVATE) {
+        slot->tensor.data = (char *)root->tensor.data + start;
+    }
+    return true;
+}
+
+static tn_status bind_node(bind *b, const tn_node *node)
+{
+    tn_plan *plan = b->plan;
+    const bool control = (node->op->flags & TN_OP_CONTROL) != 0;
+    bool dynamic = false;
+    int at = -1;
+    for (int i = 0; i < node->n_in; i++) {
+        if (node->in[i] && b->slot_of[node->in[i]->id] < 0) {
+            TN_TRY(add_slot(b, node->in[i], TN_LEASE_PRIVATE, &at));
+        }
+    }
+    for (int i = 0; i < node->n_out; i++) {
+        if (node->out[i]) {
+            const bool known = tn_shape_known(&tn_work_fact(b->work, node->out[i])->shape);
+            TN_TRY(add_slot(b, node->out[i], known ? TN_LEASE_SHARE : TN_LEASE_POOL, &at));
+            dynamic = dynamic || !known;
+            b->claimed[at] = node->out[i]->is_output && !plan->rest;
+        }
+    }
+    if (node->n_out == 1 && !dynamic && !control) {
+        const bool was = b->claimed[at];
+        b->claimed[at] = false;
+        if (try_view(b, node, at)) {
+            return TN_OK;
+        }
+        b->claimed[at] = was;
+    }
+    tn_step *step = &plan->steps[plan->n_steps];
+    step->kind = control ? TN_STEP_CONTROL : TN_STEP_KERNEL;
+    step->node = node;
+    step->dynamic = dynamic;
+    step->device = b->work->device[node->id];
+    plan->n_steps++;
+    TN_TRY(wire(b, node, step));
+    if (!control) {
+        TN_TRY(bind_kernel(b, node, step));
+    }
+    plan->memory.exact = plan->memory.exact && !control && !dynamic;
+    return count_work(b, node, step);
+}
+
+static tn_status tables(bind *b)
+{
+    tn_plan *plan = b->plan;
+    const tn_graph *graph = b->work->graph;
+    const size_t n = graph->n_values + 1;
+    plan->slots = tn_arena_array(&plan->arena, n, sizeof *plan->slots);
+    plan->held = tn_arena_array(&plan->arena, n, sizeof *plan->held);
+    plan->steps = tn_arena_array(&plan->arena, graph->n_nodes + 1, sizeof *plan->steps);
+    plan->inputs = tn_arena_array(&plan->arena, graph->n_inputs + 1, sizeof *plan->inputs);
+    plan->outputs = tn_arena_array(&plan->arena, graph->n_outputs + 1, sizeof *plan->outputs);
+    b->slot_of = tn_arena_array(&b->work->scratch, n, sizeof *b->slot_of);
+    b->claimed = tn_arena_array(&b->work->scratch, n, sizeof *b->claimed);
+    if (!plan->slots || !plan->held || !plan->steps || !plan->inputs || !plan->outputs || !b->slot_of || !b->claimed) {
+        return no_memory(b, "plan");
+    }
+    for (size_t i = 0; i < n; i++) {
+        b->slot_of[i] = -1;
+    }
+    return TN_OK;
+}
+
+tn_status tn_plan_bind(tn_work *work)
+{
+    tn_plan *plan = work->plan;
+    bind b = {.work = work, .plan = plan};
+    plan->memory.exact = plan->rest == NULL;
+    TN_TRY(tables(&b));
+    plan->n_inputs = work->graph->n_inputs;
+    for (size_t i = 0; i < plan->n_inputs; i++) {
+        TN_TRY(add_slot(&b, work->graph->inputs[i], TN_LEASE_INPUT, &plan->inputs[i]));
+        plan->slots[plan->inputs[i]].index = (int)i;
+    }
+    for (const tn_node *node = work->graph->first; node; node = node->next) {
+        TN_TRY(bind_node(&b, node));
+    }
+    const size_t n_outputs = work->graph->n_outputs;
+    for (size_t i = 0; i < n_outputs; i++) {
+        plan->outputs[i] = b.slot_of[work->graph->outputs[i]->id];
+        if (plan->outputs[i] < 0) {
+            return tn_fail(work->diag, TN_INTERNAL, work->graph->outputs[i]->name, "a result without a slot");
+        }
+    }
+    plan->n_outputs = n_outputs;
+    if (plan->rest) {
+        plan->border = plan->outputs;
+        plan->n_border = n_outputs;
+        plan->n_outputs = 0;
+        return TN_OK;
+    }
+    for (size_t i = 0; i < n_outputs; i++) {
+        tn_slot *root = &plan->slots[plan->slots[plan->outputs[i]].root];
+        if (root->lease == TN_LEASE_SHARE) {
+            root->lease = TN_LEASE_OUTPUT;
+            root->index = (int)i;
+            plan->memory.output_bytes += root->bytes;
+        }
+    }
+    return TN_OK;
+}

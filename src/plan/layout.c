@@ -1,0 +1,439 @@
+// SPDX-License-Identifier: Apache-2.0
+// Planning step 6: layouts by price. Each node has a few rows that can run it, each with the layouts it wants and an estimated time.
+// A value that a consumer wants in another layout than its producer gives costs one conversion: one read and one write of the
+// tensor, paid once per layout however many consumers share it. A forward walk chooses greedily; then single nodes are changed as
+// long as the sum falls. Nothing here looks at the thread count.
+#include "ops/move/op_relayout.h"
+#include "plan/work.h"
+
+#include <string.h>
+
+#define MAX_SWEEPS 6
+#define CONVERT_NS 300.0          // of starting one more step
+#define CONVERT_BYTES_NS 8.0      // bytes read and written per nanosecond
+
+// ---- rows that can run a node ----
+
+static uint8_t plan_block(const tn_work *work)
+{
+    return work->context->cpu.features & TN_CPU_AVX512 ? TN_LAYOUT_NCHW16C : TN_LAYOUT_NCHW8C;
+}
+
+uint8_t tn_work_operand_layout(const tn_work *work, const tn_node *node, const tn_kernel *row, uint8_t in, uint8_t out, int index)
+{
+    const tn_value *value = node->in[index];
+    if (value->constant) {
+        return TN_LAYOUT_PLAIN;
+    }
+    if (row->layouts.in != TN_LAYOUT_SAME) {
+        return index == 0 || (index < 8 && row->layouts.blocked_in >> index & 1) ? in : TN_LAYOUT_PLAIN;
+    }
+    const tn_shape *mine = &work->facts[value->id].shape, *result = &work->facts[node->out[0]->id].shape;
+    return mine->rank == result->rank && mine->rank > 1 && mine->dims[1] == result->dims[1] ? out : TN_LAYOUT_PLAIN;
+}
+
+static void describe(tn_work *work, const tn_value *value, uint8_t layout, tn_tensor *tensor)
+{
+    const tn_fact *fact = tn_work_fact(work, value);
+    tensor->dtype = fact->dtype;
+    tensor->shape = fact->shape;
+    tensor->layout = (tn_layout)layout;
+    tensor->data = value->constant ? value->constant->data : NULL;
+}
+
+void tn_work_query(tn_work *work, const tn_node *node, uint8_t in, uint8_t out, const tn_kernel *row, tn_query *query, tn_tensor *tensors,
+                   const tn_tensor **pointers)
+{
+    for (int i = 0; i < node->n_in; i++) {
+        pointers[i] = node->in[i] ? &tensors[i] : NULL;
+        if (node->in[i]) {
+            describe(work, node->in[i], row ? tn_work_operand_layout(work, node, row, in, out, i) : TN_LAYOUT_PLAIN, &tensors[i]);
+        }
+    }
+    for (int i = 0; i < node->n_out; i++) {
+        tn_tensor *tensor = &tensors[node->n_in + i];
+        pointers[node->n_in + i] = node->out[i] ? tensor : NULL;
+        if (node->out[i]) {
+            describe(work, node->out[i], i == 0 ? out : TN_LAYOUT_PLAIN, tensor);
+        }
+    }
+    *query = (tn_query){.op = node->op, .attr = node->attr, .name = node->name, .n_in = node->n_in, .n_out = node->n_out, .in = pointers,
+                        .out = pointers + node->n_in, .cpu = &work->context->cpu, .threads = work->context->threads};
+}
+
+uint64_t tn_work_macs(tn_work *work, const tn_node *node)
+{
+    if (node->n_in > TN_MAX_IN || node->n_out > TN_MAX_OUT || !node->n_out) {
+        return 0;
+    }
+    const tn_fact *in[TN_MAX_IN];
+    tn_fact out[TN_MAX_OUT];
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = node->in[i] ? tn_work_fact(work, node->in[i]) : NULL;
+    }
+    memset(out, 0, sizeof out);
+    int64_t count = 0, elements = 0;
+    for (int i = 0; i < node->n_out; i++) {
+        if (node->out[i]) {
+            out[i] = *tn_work_fact(work, node->out[i]);
+            elements = tn_shape_count(&out[i].shape, &count) && count > elements ? count : elements;
+        }
+    }
+    const int64_t macs = node->op->macs ? node->op->macs(node->attr, in, node->n_in, out, node->n_out) : 0;
+    return (uint64_t)(macs > 0 ? macs : 0);
+}
+
+double tn_work_cost(tn_work *work, const tn_kernel *row, const tn_query *query, uint64_t macs)
+{
+    (void)work;
+    if (row->cost) {
+        return row->cost(query);
+    }
+    double bytes = 0, elements = 0;
+    size_t size;
+    for (int i = 0; i < query->n_in + query->n_out; i++) {
+        const tn_tensor *tensor = i < query->n_in ? query->in[i] : query->out[i - query->n_in];
+        if (tensor && tn_tensor_bytes(tensor, &size)) {
+            bytes += (double)size;
+            elements += (double)tn_tensor_count(tensor);
+        }
+    }
+    if (row->impl == TN_IMPL_REFERENCE) {
+        return 100.0 + 1.5 * (double)macs + 3.0 * elements;
+    }
+    return 100.0 + bytes / 8.0 + (double)macs / 16.0;
+}
+
+typedef struct gather {
+    tn_work *work;
+    const tn_node *node;
+    tn_choice *choices;
+    int count;
+    uint64_t macs;
+} gather;
+
+static void consider(gather *g, const tn_kernel *row, uint8_t in, uint8_t out)
+{
+    tn_tensor tensors[TN_MAX_IN + TN_MAX_OUT];
+    const tn_tensor *pointers[TN_MAX_IN + TN_MAX_OUT];
+    tn_query query;
+    const char *why = NULL;
+    tn_work_query(g->work, g->node, in, out, row, &query, tensors, pointers);
+    if (g->count == TN_MAX_CHOICES || !tn_kernel_accepts(row, &query, g->work->context->cpu.features, &why)) {
+        return;
+    }
+    g->choices[g->count++] = (tn_choice){.row = row, .in = in, .out = out, .cost = tn_work_cost(g->work, row, &query, g->macs)};
+}
+
+// "op=version" pins in the session's options: a row of another version does not count.
+static bool pinned_out(const tn_work *work, const tn_kernel *row)
+{
+    const char *pin = work->context->pin;
+    const size_t length = strlen(row->op->name);
+    while (pin && *pin) {
+        if (strncmp(pin, row->op->name, length) == 0 && pin[length] == '=') {
+            unsigned version = 0;
+            for (const char *c = pin + length + 1; *c >= '0' && *c <= '9'; c++) {
+                version = version * 10 + (unsigned)(*c - '0');
+            }
+            return version != row->version;
+        }
+        pin = strchr(pin, ',');
+        pin = pin ? pin + 1 : NULL;
+    }
+    return false;
+}
+
+static bool visit_row(const tn_kernel *row, void *context)
+{
+    gather *g = context;
+    if (row->cpu & ~g->work->context->cpu.features || pinned_out(g->work, row)) {
+        return true;
+    }
+    const uint8_t block = plan_block(g->work);
+    const tn_value *result = g->node->n_out ? g->node->out[0] : NULL;
+    const tn_shape *shape = result ? &g->work->facts[result->id].shape : NULL;
+    if (row->layouts.in == TN_LAYOUT_SAME) {
+        consider(g, row, TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN);
+        if (shape && shape->rank >= 3 && shape->rank <= 5 && shape->dims[1] > 1) {
+            consider(g, row, block, block);
+        }
+        return true;
+    }
+    const bool fits = (row->layouts.in == TN_LAYOUT_PLAIN || row->layouts.in == block) &&
+                      (row->layouts.out == TN_LAYOUT_PLAIN || row->layouts.out == block);
+    if (fits) {
+        consider(g, row, row->layouts.in, row->layouts.out);
+    }
+    return true;
+}
+
+// A row is out when another with the same layouts ranks higher: references last, then by cost, ties to the higher tier.
+static bool better(const tn_choice *a, const tn_choice *b)
+{
+    const bool a_reference = a->row->impl == TN_IMPL_REFERENCE, b_reference = b->row->impl == TN_IMPL_REFERENCE;
+    if (a_reference != b_reference) {
+        return b_reference;
+    }
+    if (a->cost != b->cost) {
+        return a->cost < b->cost;
+    }
+    return a->row->impl > b->row->impl;
+}
+
+int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices)
+{
+    if (node->n_in > TN_MAX_IN || node->n_out > TN_MAX_OUT) {
+        return 0;
+    }
+    gather g = {.work = work, .node = node, .choices = choices, .macs = tn_work_macs(work, node)};
+    tn_registry_visit(node->op, visit_row, &g);
+    int kept = 0;
+    for (int i = 0; i < g.count; i++) {
+        bool dominated = false;
+        for (int j = 0; j < g.count && !dominated; j++) {
+            const bool same = j != i && choices[j].in == choices[i].in && choices[j].out == choices[i].out &&
+                              choices[j].row->layouts.blocked_in == choices[i].row->layouts.blocked_in;
+            dominated = same && better(&choices[j], &choices[i]) && !(better(&choices[i], &choices[j]));
+        }
+        if (!dominated) {
+            choices[kept++] = choices[i];
+        }
+    }
+    return kept;
+}
+
+// ---- prices ----
+
+static double convert_cost(tn_work *work, const tn_value *value)
+{
+    size_t bytes = 0;
+    const tn_fact *fact = tn_work_fact(work, value);
+    const tn_tensor tensor = {.dtype = fact->dtype, .shape = fact->shape};
+    return tn_tensor_bytes(&tensor, &bytes) ? CONVERT_NS + 2.0 * (double)bytes / CONVERT_BYTES_NS : 1e30;
+}
+
+static uint8_t wanted_layout(tn_work *work, const tn_use *use)
+{
+    const tn_choice *choice = &work->chosen[use->node->id];
+    if (use->node->op->flags & TN_OP_CONTROL) {
+        return TN_LAYOUT_PLAIN;
+    }
+    if (!choice->row) {
+        return work->layout[use->node->in[use->index]->id];     // not decided yet: takes what comes
+    }
+    return tn_work_operand_layout(work, use->node, choice->row, choice->in, choice->out, use->index);
+}
+
+// What the consumers of a value pay for conversions when it lies in `layout`.
+static double consumers_pay(tn_work *work, const tn_value *value, uint8_t layout)
+{
+    bool wanted[TN_LAYOUT_COUNT] = {false};
+    if (value->is_output) {
+        wanted[TN_LAYOUT_PLAIN] = true;
+    }
+    for (size_t u = 0; u < value->n_uses; u++) {
+        wanted[wanted_layout(work, &value->uses[u])] = true;
+    }
+    double sum = 0;
+    for (int l = 0; l < TN_LAYOUT_COUNT; l++) {
+        sum += wanted[l] && l != layout ? convert_cost(work, value) : 0;
+    }
+    return sum;
+}
+
+// The price of running `node` by `choice` while everything else stays as it is.
+static double price(tn_work *work, tn_node *node, const tn_choice *choice)
+{
+    const tn_choice old = work->chosen[node->id];
+    double sum = choice->cost;
+    work->chosen[node->id] = *choice;
+    for (int i = 0; i < node->n_in; i++) {
+        bool seen = false;
+        for (int j = 0; j < i; j++) {
+            seen = seen || node->in[j] == node->in[i];
+        }
+        if (node->in[i] && !node->in[i]->constant && !seen) {
+            sum += consumers_pay(work, node->in[i], work->layout[node->in[i]->id]);
+        }
+    }
+    if (node->n_out && node->out[0]) {
+        sum += consumers_pay(work, node->out[0], choice->out);
+    }
+    work->chosen[node->id] = old;
+    return sum;
+}
+
+static bool choose(tn_work *work, tn_node *node, const tn_choice *choices, int count)
+{
+    int best = 0;
+    double best_price = 1e300;
+    for (int i = 0; i < count; i++) {
+        double p = price(work, node, &choices[i]);
+        p = choices[i].row->impl == TN_IMPL_REFERENCE ? p + 1e12 : p;
+        p = work->lean ? p + (choices[i].row->prepare ? 1e6 : 0) : p;
+        if (p < best_price - 1e-9) {
+            best_price = p;
+            best = i;
+        }
+    }
+    const tn_choice *old = &work->chosen[node->id];
+    const bool changed = old->row != choices[best].row || old->out != choices[best].out;
+    work->chosen[node->id] = choices[best];
+    if (node->n_out && node->out[0]) {
+        work->layout[node->out[0]->id] = choices[best].out;
+    }
+    return changed;
+}
+
+// ---- conversions become nodes ----
+
+static tn_status insert_conversion(tn_work *work, tn_value *value, uint8_t layout)
+{
+    tn_graph *graph = work->graph;
+    const tn_relayout_attr attr = {.layout = layout};
+    tn_value *fresh = tn_graph_value(graph, NULL);
+    tn_node *before = value->producer ? value->producer->next : graph->first;
+    tn_node *node = fresh ? tn_graph_node(graph, before, &tn_op_relayout, value->name, &attr, &value, 1, &fresh, 1) : NULL;
+    if (!node) {
+        return tn_fail_memory(work->diag, value->name, sizeof *node);
+    }
+    const tn_fact known = *tn_work_fact(work, value);
+    tn_fact *fact = tn_work_fact(work, fresh);
+    if (!fact || fresh->id >= work->n_layout || node->id >= work->n_chosen) {
+        return tn_fail_memory(work->diag, value->name, sizeof *fact);
+    }
+    *fact = known;
+    fact->value = NULL;
+    fresh->dtype = known.dtype;
+    fresh->shape = known.shape;
+    work->layout[fresh->id] = layout;
+    work->planned[node->id] = true;
+    work->device[node->id] = value->producer ? work->device[value->producer->id] : work->device[before->id];
+    work->plan->n_conversions++;
+    for (size_t u = value->n_uses; u-- > 0;) {
+        const tn_use use = value->uses[u];
+        if (use.node != node && wanted_layout(work, &use) == layout) {
+            TN_TRY(tn_node_set_in(graph, use.node, use.index, fresh));
+        }
+    }
+    if (value->is_output && layout == TN_LAYOUT_PLAIN) {
+        for (size_t i = 0; i < graph->n_outputs; i++) {
+            graph->outputs[i] = graph->outputs[i] == value ? fresh : graph->outputs[i];
+        }
+        value->is_output = false;
+        fresh->is_output = true;
+    }
+    return TN_OK;
+}
+
+static tn_status convert_value(tn_work *work, tn_value *value)
+{
+    bool wanted[TN_LAYOUT_COUNT] = {false};
+    const uint8_t layout = work->layout[value->id];
+    wanted[TN_LAYOUT_PLAIN] = value->is_output;
+    for (size_t u = 0; u < value->n_uses; u++) {
+        wanted[wanted_layout(work, &value->uses[u])] = true;
+    }
+    for (uint8_t l = 0; l < TN_LAYOUT_COUNT; l++) {
+        if (wanted[l] && l != layout) {
+            TN_TRY(insert_conversion(work, value, l));
+        }
+    }
+    return TN_OK;
+}
+
+// Conversions by the row that is there for them, the fastest that accepts.
+static tn_status bind_conversions(tn_work *work)
+{
+    for (tn_node *node = work->graph->first; node; node = node->next) {
+        if (node->op != &tn_op_relayout || work->chosen[node->id].row) {
+            continue;
+        }
+        tn_choice choices[TN_MAX_CHOICES];
+        gather g = {.work = work, .node = node, .choices = choices};
+        const uint8_t in = work->layout[node->in[0]->id], out = work->layout[node->out[0]->id];
+        const tn_kernel *best = NULL;
+        for (const tn_kernel_list *const *list = tn_registry_kernels; *list; list++) {
+            for (size_t i = 0; i < (*list)->count; i++) {
+                const tn_kernel *row = &(*list)->rows[i];
+                g.count = 0;
+                if (row->op == &tn_op_relayout) {
+                    consider(&g, row, in, out);
+                    best = g.count && (!best || row->impl > best->impl) ? row : best;
+                }
+            }
+        }
+        if (!best) {
+            return tn_fail(work->diag, TN_INTERNAL, node->name, "no kernel converts this layout");
+        }
+        work->chosen[node->id] = (tn_choice){.row = best, .in = in, .out = out, .cost = convert_cost(work, node->in[0])};
+    }
+    return TN_OK;
+}
+
+static tn_status tables(tn_work *work)
+{
+    // Each value may get one conversion per layout, each conversion is a node and a value.
+    work->n_layout = work->graph->n_values * (1 + TN_LAYOUT_COUNT) + 16;
+    work->n_chosen = work->graph->next_node + work->n_layout;
+    work->layout = tn_arena_array(&work->scratch, work->n_layout, sizeof *work->layout);
+    work->chosen = tn_arena_array(&work->scratch, work->n_chosen, sizeof *work->chosen);
+    const char **device = tn_arena_array(&work->scratch, work->n_chosen, sizeof *device);
+    bool *planned = tn_arena_array(&work->scratch, work->n_chosen, sizeof *planned);
+    if (!work->layout || !work->chosen || !device || !planned) {
+        return tn_fail_memory(work->diag, "plan", work->n_chosen * sizeof *work->chosen);
+    }
+    memset(planned, 1, work->n_chosen);
+    work->planned = planned;
+    for (const tn_node *node = work->graph->first; node; node = node->next) {
+        device[node->id] = work->device[node->id];
+    }
+    work->device = device;
+    return TN_OK;
+}
+
+tn_status tn_plan_layout(tn_work *work)
+{
+    TN_TRY(tables(work));
+    const size_t n_nodes = work->graph->n_nodes;
+    tn_choice **choices = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *choices);
+    int *counts = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *counts);
+    if (!choices || !counts) {
+        return tn_fail_memory(work->diag, "plan", n_nodes * sizeof *choices);
+    }
+    bool changed = true;
+    for (int sweep = 0; sweep < MAX_SWEEPS && changed; sweep++) {
+        size_t at = 0;
+        changed = false;
+        for (tn_node *node = work->graph->first; node; node = node->next, at++) {
+            if (node->op->flags & TN_OP_CONTROL) {
+                continue;
+            }
+            if (sweep == 0) {
+                tn_choice room[TN_MAX_CHOICES];
+                counts[at] = tn_work_choices(work, node, room);
+                if (!counts[at]) {
+                    return tn_fail(work->diag, TN_UNSUPPORTED, node->name, "%s: no kernel takes operands of these types and shapes",
+                                   node->op->name);
+                }
+                choices[at] = tn_arena_array(&work->scratch, (size_t)counts[at], sizeof **choices);
+                if (!choices[at]) {
+                    return tn_fail_memory(work->diag, node->name, sizeof room);
+                }
+                memcpy(choices[at], room, (size_t)counts[at] * sizeof *room);
+            } else if (counts[at] < 2) {
+                continue;
+            }
+            changed = choose(work, node, choices[at], counts[at]) || changed;
+        }
+    }
+    const size_t n_values = work->graph->n_values;
+    for (size_t i = 0; i < n_values; i++) {
+        tn_value *value = work->graph->values[i];
+        if (value && !value->constant) {
+            TN_TRY(convert_value(work, value));
+        }
+    }
+    return bind_conversions(work);
+}
