@@ -38,6 +38,9 @@ typedef struct tn_device_vtable {
     double (*transfer_cost)(tn_device *device, size_t bytes);
 } tn_device_vtable;
 
+// All devices, from the list that the build writes (registry.gen.c); ends with NULL.
+extern const tn_device_vtable *const tn_registry_devices[];
+
 struct tn_device {
     const tn_device_vtable *vtable;
     tn_heap *heap;

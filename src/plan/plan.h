@@ -108,6 +108,7 @@ typedef struct tn_plan_context {
     uint64_t limit_peak;              // the same, the default that guards against hostile models
     uint64_t limit_tensor;            // bytes
     uint64_t limit_work;              // weighted multiply-accumulates
+    uint64_t limit_loop;              // steps of one Loop or Scan
     const char *pin;                  // "op=version,..."
     void (*log)(void *context, int level, const char *text);
     void *log_context;

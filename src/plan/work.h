@@ -5,6 +5,7 @@
 #ifndef TN_WORK_H
 #define TN_WORK_H
 
+#include "base/num.h"
 #include "dispatch/registry.h"
 #include "ir/edit.h"
 #include "pass/infer.h"

@@ -4,8 +4,6 @@
 #include "plan/memory/offsets.h"
 #include "plan/work.h"
 
-#include "base/num.h"
-
 static int root_of(const tn_plan *plan, int slot) { return slot < 0 ? -1 : plan->slots[slot].root; }
 
 static void touch(tn_plan *plan, int slot, int step)

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// The CPU as a device: always there, takes every node that has a kernel row, no transfers. Its executor is exec/program.c.
+#include "device/device.h"
+#include "dispatch/registry.h"
+
+#include <string.h>
+
+static tn_status cpu_probe(tn_device_facts *facts)
+{
+    tn_cpu cpu;
+    tn_cpu_detect(&cpu);
+    memset(facts, 0, sizeof *facts);
+    memcpy(facts->name, cpu.name, sizeof facts->name);
+    facts->present = true;
+    facts->cores = cpu.cores;
+    return TN_OK;
+}
+
+static tn_status cpu_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
+
+static void cpu_close(tn_device *device)
+{
+    if (device) {
+        tn_give(device->heap, device);
+    }
+}
+
+typedef struct asking {
+    const tn_query *query;
+    uint32_t features;
+    tn_bid *bid;
+} asking;
+
+static bool ask_row(const tn_kernel *row, void *context)
+{
+    const asking *a = context;
+    const char *why = NULL;
+    if (row->cpu & ~a->features || !tn_kernel_accepts(row, a->query, a->features, &why)) {
+        a->bid->refusal = a->bid->refusal && why ? why : a->bid->refusal;
+        return true;
+    }
+    const double cost = row->cost ? row->cost(a->query) : 1e3;
+    a->bid->nanoseconds = a->bid->refusal || cost < a->bid->nanoseconds ? cost : a->bid->nanoseconds;
+    a->bid->refusal = NULL;
+    return true;
+}
+
+static void cpu_bid(tn_device *device, const tn_query *query, tn_bid *bid)
+{
+    *bid = (tn_bid){.refusal = "the operator has no kernel"};
+    asking a = {.query = query, .features = device->cpu.features, .bid = bid};
+    tn_registry_visit(query->op, ask_row, &a);
+}
+
+static double cpu_transfer(tn_device *device, size_t bytes)
+{
+    (void)device;
+    (void)bytes;
+    return 0;
+}
+
+const tn_device_vtable tn_device_cpu = {.name = "cpu", .host_memory = true, .probe = cpu_probe, .open = cpu_open, .close = cpu_close,
+                                        .bid = cpu_bid, .transfer_cost = cpu_transfer};
+
+static tn_status cpu_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)
+{
+    *out = tn_take_zero(heap, 1, sizeof **out);
+    if (!*out) {
+        return tn_fail_memory(diag, "cpu", sizeof **out);
+    }
+    **out = (tn_device){.vtable = &tn_device_cpu, .heap = heap, .cpu = *cpu};
+    return TN_OK;
+}

@@ -1,0 +1,519 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs plans. The walk over the steps is flat; everything that could be decided was decided when the plan was made.
+#include "exec/program.h"
+
+#include "base/num.h"
+#include "ir/edit.h"
+#include "pass/infer.h"
+#include "sys/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_KEY_ELEMENTS 64       // inputs with more elements are not in the key by value
+
+typedef struct pool_block {
+    struct pool_block *next;
+    void *data;
+} pool_block;
+
+typedef struct own_result {
+    void *data;
+    size_t bytes;
+} own_result;
+
+struct tn_program {
+    tn_heap *heap;
+    tn_plan_context *context;
+    const tn_graph *graph;
+    bool *by_value;               // by input
+    tn_plan *plans;               // most recently used first
+    size_t n_plans, max_plans;
+    void *arena;
+    size_t arena_bytes;
+    own_result *own;              // by output
+    pool_block *pool;             // of the last run
+    size_t pool_bytes;
+    unsigned char *key;           // room for the key of one call
+    size_t key_bytes;
+    tn_tensor *later;             // operands of the rest of a staged plan
+    size_t later_capacity;
+};
+
+const tn_graph *tn_program_graph(const tn_program *program) { return program->graph; }
+const tn_plan *tn_program_plan(const tn_program *program) { return program->plans; }
+size_t tn_program_plans(const tn_program *program) { return program->n_plans; }
+
+// ---- life ----
+
+static void destroy_plan(tn_plan *plan)
+{
+    for (size_t i = 0; plan->bodies && i < plan->n_steps; i++) {
+        for (int b = 0; plan->bodies[i] && b < plan->steps[i].node->n_bodies; b++) {
+            tn_program_destroy(plan->bodies[i][b]);
+        }
+    }
+    tn_program_destroy(plan->rest_program);
+    tn_plan_destroy(plan);
+}
+
+static void free_pool(tn_program *program)
+{
+    while (program->pool) {
+        pool_block *block = program->pool;
+        program->pool = block->next;
+        tn_give(program->heap, block->data);
+        tn_give(program->heap, block);
+    }
+    program->pool_bytes = 0;
+}
+
+void tn_program_destroy(tn_program *program)
+{
+    if (!program) {
+        return;
+    }
+    while (program->plans) {
+        tn_plan *plan = program->plans;
+        program->plans = plan->next;
+        destroy_plan(plan);
+    }
+    free_pool(program);
+    for (size_t i = 0; program->own && i < program->graph->n_outputs; i++) {
+        tn_give(program->heap, program->own[i].data);
+    }
+    tn_give(program->heap, program->own);
+    tn_give(program->heap, program->arena);
+    tn_give(program->heap, program->by_value);
+    tn_give(program->heap, program->key);
+    tn_give(program->heap, program->later);
+    tn_give(program->heap, program);
+}
+
+tn_status tn_program_create(tn_program **out, const tn_graph *graph, tn_plan_context *context, size_t max_plans, tn_diag *diag)
+{
+    *out = NULL;
+    tn_heap *heap = context->heap;
+    tn_status status = TN_OK;
+    tn_program *program = tn_take_zero(heap, 1, sizeof *program);
+    if (!program) {
+        return tn_fail_memory(diag, "program", sizeof *program);
+    }
+    program->heap = heap;
+    program->context = context;
+    program->graph = graph;
+    program->max_plans = max_plans;
+    const size_t per_input = 2 * sizeof(int64_t) + sizeof(tn_shape) + MAX_KEY_ELEMENTS * sizeof(int64_t);
+    program->by_value = tn_take_zero(heap, graph->n_inputs + 1, sizeof *program->by_value);
+    program->own = tn_take_zero(heap, graph->n_outputs + 1, sizeof *program->own);
+    program->key = tn_take_zero(heap, graph->n_inputs + 1, per_input);
+    if (!program->by_value || !program->own || !program->key) {
+        status = tn_fail_memory(diag, "program", (graph->n_inputs + 1) * per_input);
+        goto done;
+    }
+    TN_GO(tn_plan_value_inputs(graph, program->by_value, heap, diag));
+    *out = program;
+    program = NULL;
+done:
+    tn_program_destroy(program);
+    return status;
+}
+
+void tn_program_trim(tn_program *program)
+{
+    while (program->plans && program->plans->next) {
+        tn_plan *plan = program->plans->next;
+        program->plans->next = plan->next;
+        destroy_plan(plan);
+        program->n_plans--;
+    }
+    free_pool(program);
+    tn_give(program->heap, program->arena);
+    program->arena = NULL;
+    program->arena_bytes = 0;
+    for (size_t i = 0; i < program->graph->n_outputs; i++) {
+        tn_give(program->heap, program->own[i].data);
+        program->own[i] = (own_result){NULL, 0};
+    }
+    if (program->plans) {
+        program->plans->bound_base = NULL;
+    }
+}
+
+void tn_program_visit(const tn_program *program, void (*visit)(const tn_plan *plan, void *context), void *context)
+{
+    const tn_plan *plan = program ? program->plans : NULL;
+    if (!plan) {
+        return;
+    }
+    visit(plan, context);
+    for (size_t i = 0; plan->bodies && i < plan->n_steps; i++) {
+        for (int b = 0; plan->bodies[i] && b < plan->steps[i].node->n_bodies; b++) {
+            tn_program_visit(plan->bodies[i][b], visit, context);
+        }
+    }
+    tn_program_visit(plan->rest_program, visit, context);
+}
+
+// ---- the cache of plans ----
+
+static bool in_key_by_value(const tn_program *program, size_t index, const tn_tensor *input, size_t *bytes)
+{
+    return program->by_value[index] && input->data && tn_tensor_count(input) <= MAX_KEY_ELEMENTS && tn_tensor_bytes(input, bytes);
+}
+
+// The key: dtype and shape of every input, and the contents of those that decide shapes.
+static void write_key(tn_program *program, const tn_tensor *inputs)
+{
+    unsigned char *at = program->key;
+    for (size_t i = 0; i < program->graph->n_inputs; i++) {
+        const int64_t head[2] = {inputs[i].dtype, inputs[i].shape.rank};
+        const size_t dims = (size_t)inputs[i].shape.rank * sizeof(int64_t);
+        size_t bytes;
+        memcpy(at, head, sizeof head);
+        memcpy(at + sizeof head, inputs[i].shape.dims, dims);
+        at += sizeof head + dims;
+        if (in_key_by_value(program, i, &inputs[i], &bytes)) {
+            memcpy(at, inputs[i].data, bytes);
+            at += bytes;
+        }
+    }
+    program->key_bytes = (size_t)(at - program->key);
+}
+
+static bool find_plan(tn_program *program)
+{
+    tn_plan **link = &program->plans;
+    while (*link) {
+        tn_plan *plan = *link;
+        if (plan->key_bytes == program->key_bytes && memcmp(plan->key, program->key, program->key_bytes) == 0) {
+            *link = plan->next;
+            plan->next = program->plans;
+            program->plans = plan;
+            return true;
+        }
+        link = &plan->next;
+    }
+    return false;
+}
+
+// Bodies and the later stage get programs of their own.
+static tn_status add_programs(tn_program *program, tn_plan *plan, tn_diag *diag)
+{
+    plan->bodies = tn_arena_array(&plan->arena, plan->n_steps + 1, sizeof *plan->bodies);
+    if (!plan->bodies) {
+        return tn_fail_memory(diag, "plan", plan->n_steps * sizeof *plan->bodies);
+    }
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const tn_node *node = plan->steps[i].node;
+        if (plan->steps[i].kind != TN_STEP_CONTROL) {
+            continue;
+        }
+        plan->bodies[i] = tn_arena_array(&plan->arena, (size_t)node->n_bodies + 1, sizeof **plan->bodies);
+        if (!plan->bodies[i]) {
+            return tn_fail_memory(diag, node->name, sizeof **plan->bodies);
+        }
+        for (int b = 0; b < node->n_bodies; b++) {
+            TN_TRY(tn_program_create(&plan->bodies[i][b], node->bodies[b], program->context, program->max_plans, diag));
+        }
+    }
+    return plan->rest ? tn_program_create(&plan->rest_program, plan->rest, program->context, program->max_plans, diag) : TN_OK;
+}
+
+static void evict(tn_program *program)
+{
+    tn_plan **link = &program->plans;
+    size_t kept = 0;
+    while (*link) {
+        tn_plan *plan = *link;
+        if (++kept > program->max_plans) {
+            *link = plan->next;
+            destroy_plan(plan);
+            program->n_plans--;
+        } else {
+            link = &plan->next;
+        }
+    }
+}
+
+static tn_status make_plan(tn_program *program, const tn_tensor *inputs, tn_diag *diag)
+{
+    tn_status status = TN_OK;
+    tn_plan *plan = NULL;
+    tn_arena arena;
+    tn_arena_init(&arena, program->heap);
+    tn_fact *facts = tn_arena_array(&arena, program->graph->n_inputs + 1, sizeof *facts);
+    if (!facts) {
+        status = tn_fail_memory(diag, "plan", program->graph->n_inputs * sizeof *facts);
+        goto done;
+    }
+    for (size_t i = 0; i < program->graph->n_inputs; i++) {
+        size_t bytes;
+        facts[i] = (tn_fact){.kind = TN_KIND_TENSOR, .dtype = inputs[i].dtype, .shape = inputs[i].shape};
+        if (in_key_by_value(program, i, &inputs[i], &bytes) && !tn_fact_of_tensor(&facts[i], &inputs[i], &arena)) {
+            status = tn_fail_memory(diag, "plan", bytes);
+            goto done;
+        }
+    }
+    const tn_plan_request request = {.graph = program->graph, .inputs = facts};
+    TN_GO(tn_plan_make(&plan, &request, program->context, diag));
+    plan->key = tn_take(program->heap, program->key_bytes);
+    if (!plan->key) {
+        status = tn_fail_memory(diag, "plan", program->key_bytes);
+        goto done;
+    }
+    memcpy(plan->key, program->key, program->key_bytes);
+    plan->key_bytes = program->key_bytes;
+    TN_GO(add_programs(program, plan, diag));
+    plan->next = program->plans;
+    program->plans = plan;
+    program->n_plans++;
+    plan = NULL;
+    evict(program);
+done:
+    if (plan) {
+        destroy_plan(plan);
+    }
+    tn_arena_deinit(&arena);
+    return status;
+}
+
+// ---- binding a plan to memory ----
+
+static tn_status bind_arena(tn_program *program, tn_plan *plan, tn_diag *diag)
+{
+    if (program->arena_bytes < plan->memory.arena_bytes || !program->arena) {
+        tn_give(program->heap, program->arena);
+        program->arena_bytes = 0;
+        program->arena = tn_take(program->heap, plan->memory.arena_bytes);
+        if (!program->arena) {
+            return tn_fail_memory(diag, "arena", plan->memory.arena_bytes);
+        }
+        program->arena_bytes = plan->memory.arena_bytes;
+        for (tn_plan *other = program->plans; other; other = other->next) {
+            other->bound_base = NULL;     // the new arena may lie where the old one lay
+        }
+    }
+    if (plan->bound_base == program->arena) {
+        return TN_OK;
+    }
+    for (size_t i = 0; i < plan->n_slots; i++) {
+        tn_slot *slot = &plan->slots[i];
+        if (slot->lease == TN_LEASE_SHARE) {
+            slot->tensor.data = (char *)program->arena + plan->slots[slot->root].offset + slot->root_offset;
+        }
+    }
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        plan->steps[i].call.scratch = (char *)program->arena + plan->steps[i].scratch_offset;
+    }
+    plan->bound_base = program->arena;
+    return TN_OK;
+}
+
+static tn_status bind_results(tn_program *program, tn_plan *plan, tn_diag *diag)
+{
+    for (size_t i = 0; i < plan->n_outputs; i++) {
+        const tn_slot *root = &plan->slots[plan->slots[plan->outputs[i]].root];
+        own_result *own = &program->own[i];
+        if (root->lease != TN_LEASE_OUTPUT || (own->data && own->bytes >= root->bytes)) {
+            continue;
+        }
+        tn_give(program->heap, own->data);
+        own->bytes = 0;
+        own->data = tn_take(program->heap, root->bytes);
+        if (!own->data) {
+            return tn_fail_memory(diag, root->name, root->bytes);
+        }
+        own->bytes = root->bytes;
+    }
+    return TN_OK;
+}
+
+tn_status tn_program_prepare(tn_program *program, const tn_tensor *inputs, tn_diag *diag)
+{
+    write_key(program, inputs);
+    if (find_plan(program)) {
+        program->context->hits++;
+    } else {
+        TN_TRY(make_plan(program, inputs, diag));
+    }
+    TN_TRY(bind_arena(program, program->plans, diag));
+    return bind_results(program, program->plans, diag);
+}
+
+// Addresses of what lies in the caller's memory, in result buffers or in the pool.
+static tn_status bind_moving(tn_program *program, tn_plan *plan, const tn_tensor *inputs, const tn_result_slot *results, tn_diag *diag)
+{
+    for (size_t i = 0; i < plan->n_moving; i++) {
+        tn_slot *slot = &plan->slots[plan->moving[i]];
+        const tn_slot *root = &plan->slots[slot->root];
+        void *data = NULL;
+        if (root->lease == TN_LEASE_INPUT) {
+            data = inputs[root->index].data;
+        } else if (root->lease == TN_LEASE_OUTPUT) {
+            const tn_result_slot *result = results ? &results[root->index] : NULL;
+            data = result && result->bound ? result->bound : program->own[root->index].data;
+            if (result && result->bound && result->bound_bytes < root->bytes) {
+                return tn_fail(diag, TN_INVALID_ARGUMENT, program->graph->outputs[root->index]->name,
+                               "the bound buffer has %zu bytes, the result takes %zu", result->bound_bytes, root->bytes);
+            }
+        } else if (slot->root == plan->moving[i]) {
+            slot->tensor.shape = tn_shape_unknown();
+        }
+        slot->tensor.data = data ? (char *)data + slot->root_offset : NULL;
+    }
+    return TN_OK;
+}
+
+// ---- running ----
+
+tn_status tn_run_check(const tn_run *run, const char *place)
+{
+    if (run->cancel && atomic_load_explicit(run->cancel, memory_order_relaxed)) {
+        return tn_fail(run->diag, TN_CANCELLED, place, "the run was cancelled");
+    }
+    if (run->deadline_ns && tn_clock_ns() > run->deadline_ns) {
+        return tn_fail(run->diag, TN_DEADLINE, place, "the run took longer than its deadline allows");
+    }
+    return TN_OK;
+}
+
+tn_status tn_program_resize(tn_program *program, tn_plan *plan, const tn_step *step, int index, const tn_shape *shape, tn_diag *diag)
+{
+    tn_slot *slot = &plan->slots[step->out[index]];
+    size_t bytes;
+    if (slot->lease != TN_LEASE_POOL) {
+        return tn_shape_equal(&slot->tensor.shape, shape)
+                   ? TN_OK
+                   : tn_fail(diag, TN_INTERNAL, step->call.name, "result %d has another shape than planned", index);
+    }
+    slot->tensor.shape = *shape;
+    if (!tn_tensor_bytes(&slot->tensor, &bytes) || bytes > program->context->limit_tensor) {
+        return tn_fail(diag, TN_LIMIT, step->call.name, "result %d is larger than limit_tensor_bytes (%llu) allows", index,
+                       (unsigned long long)program->context->limit_tensor);
+    }
+    const uint64_t limit = program->context->limit_memory ? program->context->limit_memory : program->context->limit_peak;
+    if (limit && program->pool_bytes + bytes > limit) {
+        return tn_fail(diag, TN_LIMIT, step->call.name, "results of unknown size would take %zu bytes, more than %s (%llu) allows",
+                       program->pool_bytes + bytes, program->context->limit_memory ? "memory_limit" : "limit_peak_bytes",
+                       (unsigned long long)limit);
+    }
+    pool_block *block = tn_take_zero(program->heap, 1, sizeof *block);
+    void *data = block ? tn_take(program->heap, bytes) : NULL;
+    if (!data) {
+        tn_give(program->heap, block);
+        return tn_fail_memory(diag, step->call.name, bytes);
+    }
+    block->data = data;
+    block->next = program->pool;
+    program->pool = block;
+    program->pool_bytes += bytes;
+    slot->tensor.data = data;
+    return TN_OK;
+}
+
+typedef struct resizing {
+    tn_program *program;
+    tn_plan *plan;
+    const tn_step *step;
+    tn_diag *diag;
+} resizing;
+
+static tn_status resize_call(const tn_call *call, int index, const tn_shape *shape)
+{
+    const resizing *r = call->resize_context;
+    if (index < 0 || index >= call->n_out || r->step->out[index] < 0) {
+        return TN_OK;
+    }
+    return tn_program_resize(r->program, r->plan, r->step, index, shape, r->diag);
+}
+
+static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_run *run)
+{
+    if (step->kind == TN_STEP_CONTROL) {
+        return tn_control_run(program, plan, step, plan->bodies[step - plan->steps], run);
+    }
+    resizing r = {program, plan, step, run->diag};
+    tn_call *call = &step->call;
+    call->workers = run->workers;
+    call->diag = run->diag;
+    call->resize = resize_call;
+    call->resize_context = &r;
+    call->cancel = (const volatile int *)(const volatile void *)run->cancel;
+    const tn_status status = step->kernel->run(call);
+    call->resize_context = NULL;
+    return status;
+}
+
+static tn_status run_steps(tn_program *program, tn_plan *plan, tn_run *run)
+{
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        tn_step *step = &plan->steps[i];
+        TN_TRY(tn_run_check(run, step->call.name));
+        if (!run->observe) {
+            TN_TRY(run_step(program, plan, step, run));
+            continue;
+        }
+        run->observe(run->observer, plan, step, false, 0);
+        const uint64_t start = tn_clock_ns();
+        TN_TRY(run_step(program, plan, step, run));
+        run->observe(run->observer, plan, step, true, tn_clock_ns() - start);
+    }
+    run->executed += plan->n_steps;
+    return TN_OK;
+}
+
+// The rest of a staged plan: its inputs are the graph's, then the border.
+static tn_status run_rest(tn_program *program, tn_plan *plan, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
+{
+    const size_t n_inputs = program->graph->n_inputs, count = n_inputs + plan->n_border;
+    if (count > program->later_capacity) {
+        tn_give(program->heap, program->later);
+        program->later_capacity = 0;
+        program->later = tn_take_zero(program->heap, count, sizeof *program->later);
+        if (!program->later) {
+            return tn_fail_memory(run->diag, "stage", count * sizeof *program->later);
+        }
+        program->later_capacity = count;
+    }
+    for (size_t i = 0; i < n_inputs; i++) {
+        program->later[i] = inputs[i];
+    }
+    for (size_t i = 0; i < plan->n_border; i++) {
+        program->later[n_inputs + i] = plan->slots[plan->border[i]].tensor;
+    }
+    return tn_program_run(plan->rest_program, run, program->later, results);
+}
+
+tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
+{
+    TN_TRY(tn_program_prepare(program, inputs, run->diag));
+    free_pool(program);
+    tn_plan *plan = program->plans;
+    TN_TRY(bind_moving(program, plan, inputs, results, run->diag));
+    plan->runs++;
+    TN_TRY(run_steps(program, plan, run));
+    if (plan->rest) {
+        const tn_status status = ++run->depth > TN_MAX_DEPTH
+                                     ? tn_fail(run->diag, TN_LIMIT, "stage", "more than %d stages depend on one another", TN_MAX_DEPTH)
+                                     : run_rest(program, plan, run, inputs, results);
+        run->depth--;
+        return status;
+    }
+    for (size_t i = 0; i < plan->n_outputs; i++) {
+        results[i].tensor = plan->slots[plan->outputs[i]].tensor;
+        const tn_slot *root = &plan->slots[plan->slots[plan->outputs[i]].root];
+        size_t bytes;
+        if (results[i].bound && root->lease != TN_LEASE_OUTPUT && tn_tensor_bytes(&results[i].tensor, &bytes)) {
+            if (bytes > results[i].bound_bytes) {
+                return tn_fail(run->diag, TN_INVALID_ARGUMENT, program->graph->outputs[i]->name,
+                               "the bound buffer has %zu bytes, the result takes %zu", results[i].bound_bytes, bytes);
+            }
+            if (bytes) {
+                memcpy(results[i].bound, results[i].tensor.data, bytes);
+            }
+            results[i].tensor.data = results[i].bound;
+        }
+    }
+    return TN_OK;
+}
