@@ -4,7 +4,7 @@
 
 #include "base/num.h"
 #include "ir/edit.h"
-#include "pass/infer.h"
+#include "ops/op_facts.h"
 #include "sys/clock.h"
 
 #include <stdio.h>
@@ -250,9 +250,8 @@ static tn_status make_plan(tn_program *program, const tn_tensor *inputs, tn_diag
     for (size_t i = 0; i < program->graph->n_inputs; i++) {
         size_t bytes;
         facts[i] = (tn_fact){.kind = TN_KIND_TENSOR, .dtype = inputs[i].dtype, .shape = inputs[i].shape};
-        if (in_key_by_value(program, i, &inputs[i], &bytes) && !tn_fact_of_tensor(&facts[i], &inputs[i], &arena)) {
-            status = tn_fail_memory(diag, "plan", bytes);
-            goto done;
+        if (in_key_by_value(program, i, &inputs[i], &bytes)) {
+            facts[i] = tn_fact_of(&inputs[i]);
         }
     }
     const tn_plan_request request = {.graph = program->graph, .inputs = facts};
