@@ -197,9 +197,10 @@ typedef struct tenon_session_options {
     uint64_t memory_limit;          /* bytes of arena, workspaces and packed weights; 0: only the default limit below */
     const char *isa;                /* highest instruction set to use: "portable", "avx2", "avx512" ...; NULL: what is there */
     const char *pin;                /* "op=version[,op=version...]": choose kernel rows of these versions; NULL: none */
-    uint64_t limit_work;            /* multiply-accumulates (or elements) of one run before it is refused, 0: 2^42 */
-    uint64_t limit_loop_steps;      /* steps of one Loop or Scan, 0: 2^24 */
-    uint64_t limit_peak_bytes;      /* peak of what a run may take, 0: the larger of 1 GiB and 64 x the file */
+    uint64_t limit_work;            /* multiply-accumulates (or elements) of one run before it is refused; those of reference kernels count
+                                       32-fold. 0: the largest of 2^33, 2^14 x bytes of the file, 2^15 x bytes of the inputs */
+    uint64_t limit_loop_steps;      /* steps of one Loop or Scan, 0: 2^20 */
+    uint64_t limit_peak_bytes;      /* peak of arena, results and packed weights, 0: the largest of 768 MiB, 32 x the file, 256 x the inputs */
     size_t plan_cache;              /* plans kept, 0: 16 */
 } tenon_session_options;
 

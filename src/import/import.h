@@ -22,6 +22,8 @@ typedef struct tn_import {
     uint64_t external_bytes;       // bytes used of external files
     char producer[128];            // "pytorch 2.1"
     int64_t opset;                 // of the default domain
+    const char **metadata;         // key, value, key, value ... of metadata_props, in the graph's arena
+    size_t n_metadata;             // pairs
     char format[16];               // "onnx"
 } tn_import;
 

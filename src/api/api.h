@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the files that implement tenon.h share: the structs behind the public handles and how failures become error objects.
+// Ownership: a session holds a reference to its model. Threads: as tenon.h says.
+#ifndef TN_API_H
+#define TN_API_H
+
+#include "exec/program.h"
+#include "import/import.h"
+#include "pass/pass.h"
+#include "tenon/tenon.h"
+
+#include <pthread.h>
+#include <sys/types.h>
+
+// A graph optimised with certain values pinned, kept for the next session that asks for the same.
+typedef struct tn_variant {
+    struct tn_variant *next;
+    tn_graph *graph;
+    char *pinned;                 // names joined by '\n', in order
+} tn_variant;
+
+struct tenon_model {
+    tn_heap heap;
+    atomic_uint references;       // the caller's handle and each session
+    tn_file file;
+    size_t file_bytes;
+    tn_import import;             // the graph as in the file
+    tn_graph *optimised;          // may be import.graph when no_optimise
+    tn_variant *variants;
+    tn_weights weights;
+    pthread_mutex_t lock;         // variants
+    bool has_lock, no_optimise;
+    uint64_t limit_tensor;
+    tenon_log_fn log;
+    void *log_context;
+};
+
+typedef struct tn_input {
+    tn_tensor tensor;             // data: ours or the caller's
+    void *held;                   // our copy
+    size_t held_bytes;
+    bool set;
+} tn_input;
+
+typedef struct tn_binding {
+    struct tn_binding *next;
+    char *name;
+    void *data;
+    size_t bytes;
+} tn_binding;
+
+// What one set of wanted names runs by.
+typedef struct tn_wanted {
+    struct tn_wanted *next;
+    char **names;                 // NULL: all of the model's outputs
+    size_t count;
+    tn_graph *graph;              // owned when names are given
+    tn_program *program;
+    tn_result_slot *results;
+} tn_wanted;
+
+struct tenon_session {
+    tenon_model *model;
+    tn_heap *heap;
+    tn_workers *workers;
+    tn_device *devices[4];
+    tn_device *const *device_list;
+    tn_plan_context context;
+    char *device, *pin;
+    tn_input *inputs;
+    tn_tensor *feeds;             // what a run is given, one per input
+    size_t n_inputs;
+    tn_binding *bindings;
+    tn_wanted *wanted;            // most recently used first
+    size_t plan_cache;
+    atomic_int cancel;
+    uint64_t deadline_ns, limit_work, limit_peak;
+    tenon_step_fn step;
+    void *step_context;
+    uint64_t runs;
+    bool ran;                     // results are there
+    pid_t pid;                    // of the process that made it
+};
+
+// Turns a recorded failure into *error (replacing an object that is there) and returns its status. Does nothing for TN_OK.
+tenon_status tn_api_fail(tenon_error **error, tn_status status, const tn_diag *diag);
+
+// As above for a failure found by the API itself.
+tenon_status tn_api_refuse(tenon_error **error, tn_status status, const char *place, const char *format, ...) TN_PRINTF(4, 5);
+
+// Copies an option struct of possibly another version: the caller's first struct_size bytes over our defaults. false: size is not sane.
+bool tn_api_options(void *into, size_t size, const void *given);
+
+void tn_model_release(tenon_model *model);
+
+// A string in the heap; NULL: no memory.
+char *tn_api_copy_text(tn_heap *heap, const char *text);
+
+#endif

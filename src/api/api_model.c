@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Models: open, optimise once, describe. A model is kept alive by its handle and by its sessions.
+#include "api/api.h"
+
+#include "base/num.h"
+
+#include <string.h>
+
+#define LIMIT_TENSOR ((uint64_t)1 << 32)
+#define LIMIT_NODES 1000000
+
+void tenon_model_options_init(tenon_model_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
+void tn_model_release(tenon_model *model)
+{
+    if (!model || atomic_fetch_sub(&model->references, 1) != 1) {
+        return;
+    }
+    while (model->variants) {
+        tn_variant *variant = model->variants;
+        model->variants = variant->next;
+        tn_graph_destroy(variant->graph);
+        tn_give(&model->heap, variant->pinned);
+        tn_give(&model->heap, variant);
+    }
+    tn_weights_deinit(&model->weights);
+    if (model->optimised != model->import.graph) {
+        tn_graph_destroy(model->optimised);
+    }
+    tn_import_deinit(&model->import);
+    tn_file_close(&model->file);
+    if (model->has_lock) {
+        pthread_mutex_destroy(&model->lock);
+    }
+    tn_heap heap;
+    tn_heap_init(&heap, model->heap.take, model->heap.give, model->heap.context);
+    tn_give(&heap, model);
+}
+
+void tenon_model_destroy(tenon_model *model) { tn_model_release(model); }
+
+static tn_status optimise(tenon_model *model, tn_diag *diag)
+{
+    if (model->no_optimise) {
+        model->optimised = model->import.graph;
+        return tn_infer_graph(model->optimised, &model->heap, diag);
+    }
+    model->optimised = tn_graph_clone(model->import.graph, &model->heap, NULL);
+    if (!model->optimised) {
+        return tn_fail_memory(diag, "model", sizeof(tn_graph));
+    }
+    tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor};
+    return tn_optimise(model->optimised, &context, NULL);
+}
+
+static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, const tenon_model_options *options, const char *folder, tn_diag *diag)
+{
+    model->limit_tensor = options->limit_tensor_bytes ? options->limit_tensor_bytes : LIMIT_TENSOR;
+    model->no_optimise = options->no_optimise != 0;
+    model->log = options->log;
+    model->log_context = options->log_context;
+    model->file_bytes = size;
+    if (pthread_mutex_init(&model->lock, NULL) != 0) {
+        return tn_fail(diag, TN_OUT_OF_MEMORY, "model", "the system refused a lock");
+    }
+    model->has_lock = true;
+    TN_TRY(tn_weights_init(&model->weights, &model->heap, diag));
+    const tn_import_options import = {.folder = folder, .limit_tensor_bytes = model->limit_tensor,
+                                      .limit_nodes = options->limit_nodes ? options->limit_nodes : LIMIT_NODES};
+    TN_TRY(tn_import_model(&model->import, data, size, &import, &model->heap, diag));
+    return optimise(model, diag);
+}
+
+static tn_status make(tenon_model **out, const tenon_model_options *options, tn_diag *diag)
+{
+    tn_heap heap;
+    const tenon_allocator *a = &options->allocator;
+    if (!a->take != !a->give) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "allocator", "take and give must both be set, or neither");
+    }
+    tn_heap_init(&heap, a->take, a->give, a->context);
+    tenon_model *model = tn_take_zero(&heap, 1, sizeof *model);
+    if (!model) {
+        return tn_fail_memory(diag, "model", sizeof *model);
+    }
+    tn_heap_init(&model->heap, a->take, a->give, a->context);
+    atomic_init(&model->references, 1);
+    *out = model;
+    return TN_OK;
+}
+
+// The folder part of a path: where its external data may lie.
+static tn_status folder_of(tenon_model *model, const char *path, char **folder, tn_diag *diag)
+{
+    const char *slash = strrchr(path, '/');
+    const size_t length = slash ? (size_t)(slash - path) + (slash == path) : 1;
+    *folder = tn_take(&model->heap, length + 1);
+    if (!*folder) {
+        return tn_fail_memory(diag, path, length);
+    }
+    memcpy(*folder, slash ? path : ".", length);
+    (*folder)[length] = 0;
+    return TN_OK;
+}
+
+static tenon_status open_model(tenon_model **out, const char *path, const void *data, size_t size, const tenon_model_options *given,
+                               tenon_error **error)
+{
+    tn_diag diag = {0};
+    tenon_model_options options;
+    tenon_model *model = NULL;
+    char *folder = NULL;
+    tn_status status = TN_OK;
+    *out = NULL;
+    tenon_model_options_init(&options);
+    if (given && !tn_api_options(&options, sizeof options, given)) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "struct_size", "fill the options with tenon_model_options_init first");
+    }
+    TN_GO(make(&model, &options, &diag));
+    if (path) {
+        TN_GO(tn_file_open(&model->file, path, &diag));
+        TN_GO(folder_of(model, path, &folder, &diag));
+        data = model->file.data;
+        size = model->file.size;
+    }
+    TN_GO(fill(model, data, size, &options, path ? folder : options.folder, &diag));
+    *out = model;
+done:
+    if (model) {
+        tn_give(&model->heap, folder);
+    }
+    if (status != TN_OK) {
+        tn_model_release(model);
+    }
+    return tn_api_fail(error, status, &diag);
+}
+
+tenon_status tenon_model_open(tenon_model **model, const char *path, const tenon_model_options *options, tenon_error **error)
+{
+    if (!model || !path) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_model_open", "model and path must not be NULL");
+    }
+    return open_model(model, path, NULL, 0, options, error);
+}
+
+tenon_status tenon_model_open_memory(tenon_model **model, const void *data, size_t size, const tenon_model_options *options, tenon_error **error)
+{
+    if (!model || (!data && size)) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_model_open_memory", "model and data must not be NULL");
+    }
+    return open_model(model, NULL, data, size, options, error);
+}
+
+size_t tenon_model_input_count(const tenon_model *model) { return model ? model->import.graph->n_inputs : 0; }
+size_t tenon_model_output_count(const tenon_model *model) { return model ? model->import.graph->n_outputs : 0; }
+
+static tenon_status describe(const tn_graph *graph, const tn_value *value, tenon_value_info *out)
+{
+    tenon_value_info info = {.struct_size = sizeof info, .name = value->name, .dtype = (tenon_dtype)value->dtype, .rank = value->shape.rank};
+    for (int i = 0; i < value->shape.rank; i++) {
+        const int64_t dim = value->shape.dims[i];
+        info.dims[i] = tn_dim_known(dim) ? dim : -1;
+        if (dim >= TN_DIM_SYMBOL && !tn_dim_known(dim) && (size_t)(dim - TN_DIM_SYMBOL) < graph->n_symbols) {
+            info.symbols[i] = graph->symbols[dim - TN_DIM_SYMBOL];
+        }
+    }
+    const size_t size = out->struct_size;
+    memcpy(out, &info, size < sizeof info ? size : sizeof info);
+    out->struct_size = size;
+    return TENON_OK;
+}
+
+tenon_status tenon_model_input(const tenon_model *model, size_t index, tenon_value_info *info)
+{
+    if (!model || !info || info->struct_size < sizeof info->struct_size || index >= model->import.graph->n_inputs) {
+        return TENON_INVALID_ARGUMENT;
+    }
+    return describe(model->import.graph, model->import.graph->inputs[index], info);
+}
+
+tenon_status tenon_model_output(const tenon_model *model, size_t index, tenon_value_info *info)
+{
+    if (!model || !info || info->struct_size < sizeof info->struct_size || index >= model->import.graph->n_outputs) {
+        return TENON_INVALID_ARGUMENT;
+    }
+    // The optimised graph has inferred what the file left open; its outputs are the file's in the same order.
+    return describe(model->optimised, model->optimised->outputs[index], info);
+}
+
+const char *tenon_model_metadata(const tenon_model *model, const char *key)
+{
+    for (size_t i = 0; model && key && i < model->import.n_metadata; i++) {
+        if (strcmp(model->import.metadata[2 * i], key) == 0) {
+            return model->import.metadata[2 * i + 1];
+        }
+    }
+    return NULL;
+}

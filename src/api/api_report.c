@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0
+// The JSON reports of models and sessions. Their keys are written down in tenon.h.
+#include "api/api.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void key_int(tn_text *text, const char *key, uint64_t value)
+{
+    tn_json_key(text, key);
+    tn_json_int(text, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+static void key_string(tn_text *text, const char *key, const char *value)
+{
+    tn_json_key(text, key);
+    tn_json_string(text, value);
+}
+
+// Hands the text's bytes over as a C string of the model's heap.
+static tenon_status finish(tn_text *text, char **json, tenon_error **error)
+{
+    if (text->failed || !text->data) {
+        tn_text_deinit(text);
+        return tn_api_refuse(error, TN_OUT_OF_MEMORY, "report", "no memory for the report");
+    }
+    *json = text->data;
+    text->data = NULL;
+    tn_text_deinit(text);
+    return TENON_OK;
+}
+
+void tenon_report_destroy(tenon_model *model, char *json)
+{
+    if (model && json) {
+        tn_give(&model->heap, json);
+    }
+}
+
+// ---- model ----
+
+static void write_values(tn_text *text, const char *key, const tn_graph *graph, tn_value *const *values, size_t count)
+{
+    tn_json_key(text, key);
+    tn_json_open(text, '[');
+    for (size_t i = 0; i < count; i++) {
+        const tn_shape *shape = &values[i]->shape;
+        tn_json_open(text, '{');
+        key_string(text, "name", values[i]->name);
+        key_string(text, "dtype", tn_dtype_text(values[i]->dtype));
+        tn_json_key(text, "shape");
+        if (shape->rank < 0) {
+            tn_json_null(text);
+        } else {
+            tn_json_open(text, '[');
+            for (int d = 0; d < shape->rank; d++) {
+                if (tn_dim_known(shape->dims[d])) {
+                    tn_json_int(text, shape->dims[d]);
+                } else {
+                    tn_json_null(text);
+                }
+            }
+            tn_json_close(text, ']');
+        }
+        tn_json_key(text, "symbols");
+        tn_json_open(text, '[');
+        for (int d = 0; d < shape->rank; d++) {
+            const int64_t dim = shape->dims[d];
+            const bool named = !tn_dim_known(dim) && dim >= TN_DIM_SYMBOL && (size_t)(dim - TN_DIM_SYMBOL) < graph->n_symbols;
+            tn_json_string(text, named ? graph->symbols[dim - TN_DIM_SYMBOL] : NULL);
+        }
+        tn_json_close(text, ']');
+        tn_json_key(text, "optional");
+        tn_json_bool(text, false);
+        tn_json_close(text, '}');
+    }
+    tn_json_close(text, ']');
+}
+
+static bool same_op_before(const tn_node *node)
+{
+    for (const tn_node *p = node->prev; p; p = p->prev) {
+        if (p->op == node->op) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void write_operators(tn_text *text, const tn_graph *graph)
+{
+    tn_json_key(text, "operators");
+    tn_json_open(text, '{');
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        uint64_t count = 0;
+        if (same_op_before(node)) {
+            continue;
+        }
+        for (const tn_node *other = node; other; other = other->next) {
+            count += other->op == node->op;
+        }
+        key_int(text, node->op->name, count);
+    }
+    tn_json_close(text, '}');
+}
+
+// Multiply-accumulates when every shape is known from the model alone; -1 otherwise.
+static int64_t known_macs(const tn_graph *graph)
+{
+    int64_t sum = 0;
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        tn_fact in[TN_MAX_IN], out[TN_MAX_OUT];
+        const tn_fact *pointers[TN_MAX_IN];
+        if (!node->op->macs || node->n_in > TN_MAX_IN || node->n_out > TN_MAX_OUT) {
+            continue;
+        }
+        memset(out, 0, sizeof(tn_fact) * (size_t)node->n_out);
+        for (int i = 0; i < node->n_in + node->n_out; i++) {
+            const tn_value *value = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
+            tn_fact *fact = i < node->n_in ? &in[i] : &out[i - node->n_in];
+            if (i < node->n_in) {
+                pointers[i] = value ? fact : NULL;
+            }
+            if (!value) {
+                continue;
+            }
+            if (!tn_shape_known(&value->shape)) {
+                return -1;
+            }
+            *fact = (tn_fact){.kind = value->kind, .dtype = value->dtype, .shape = value->shape, .value = value->constant};
+        }
+        const int64_t macs = node->op->macs(node->attr, pointers, node->n_in, out, node->n_out);
+        if (macs > 0 && __builtin_add_overflow(sum, macs, &sum)) {
+            return INT64_MAX;
+        }
+    }
+    return sum;
+}
+
+static uint64_t weight_bytes(const tn_graph *graph)
+{
+    uint64_t sum = 0;
+    size_t bytes;
+    for (size_t i = 0; i < graph->n_values; i++) {
+        if (graph->values[i] && graph->values[i]->constant && tn_tensor_bytes(graph->values[i]->constant, &bytes)) {
+            sum += bytes;
+        }
+    }
+    return sum;
+}
+
+static void write_model(tn_text *text, tenon_model *model)
+{
+    const tn_graph *graph = model->import.graph;
+    tn_json_open(text, '{');
+    key_string(text, "format", model->import.format);
+    key_string(text, "producer", model->import.producer);
+    tn_json_key(text, "opset");
+    tn_json_int(text, model->import.opset);
+    write_values(text, "inputs", graph, graph->inputs, graph->n_inputs);
+    write_values(text, "outputs", model->optimised, model->optimised->outputs, model->optimised->n_outputs);
+    key_int(text, "nodes", graph->n_nodes);
+    key_int(text, "optimised_nodes", model->optimised->n_nodes);
+    write_operators(text, graph);
+    key_int(text, "parameters", model->import.parameter_count);
+    key_int(text, "weight_bytes", weight_bytes(graph));
+    key_int(text, "copied_bytes", model->weights.copied_bytes);
+    tn_json_key(text, "macs");
+    const int64_t macs = known_macs(model->optimised);
+    if (macs < 0) {
+        tn_json_null(text);
+    } else {
+        tn_json_int(text, macs);
+    }
+    tn_json_close(text, '}');
+}
+
+static bool write_graph(tn_text *text, const tenon_model *model)
+{
+    tn_text plain;
+    tn_text_init(&plain, text->heap);
+    tn_graph_print(model->optimised, &plain);
+    const bool good = !plain.failed && plain.data;
+    if (good) {
+        tn_json_string(text, plain.data);
+    }
+    tn_text_deinit(&plain);
+    return good;
+}
+
+tenon_status tenon_model_report(tenon_model *model, tenon_report_kind kind, char **json, tenon_error **error)
+{
+    tn_text text;
+    if (!model || !json) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_model_report", "model and json must not be NULL");
+    }
+    *json = NULL;
+    tn_text_init(&text, &model->heap);
+    if (kind == TENON_REPORT_MODEL) {
+        write_model(&text, model);
+    } else if (kind == TENON_REPORT_GRAPH) {
+        text.failed = !write_graph(&text, model) || text.failed;
+    } else {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "kind", "this report needs a session");
+    }
+    return finish(&text, json, error);
+}
+
+// ---- session ----
+
+typedef struct reporting {
+    tn_text *text;
+    const tenon_session *session;
+    size_t stages, base, lower, scratch, packed, outputs;
+    const char *device;
+    uint64_t nodes, macs;
+    bool exact;
+} reporting;
+
+static void visit_explain(const tn_plan *plan, void *context)
+{
+    reporting *r = context;
+    tn_plan_explain(plan, &r->session->context, r->text);
+    r->stages++;
+}
+
+static void visit_placement(const tn_plan *plan, void *context)
+{
+    reporting *r = context;
+    tn_plan_add_placement(plan, r->device, &r->nodes, &r->macs);
+}
+
+// Plans of stages and bodies have arenas of their own: they are drawn one after another.
+static void visit_memory(const tn_plan *plan, void *context)
+{
+    reporting *r = context;
+    tn_plan_report_blocks(plan, r->base, r->text);
+    r->base += plan->memory.arena_bytes;
+    r->lower += plan->memory.lower_bound_bytes;
+    r->packed += plan->memory.packed_bytes;
+    r->outputs += plan->memory.output_bytes;
+    r->exact = r->exact && plan->memory.exact;
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        r->scratch = TN_MAX(r->scratch, plan->steps[i].scratch_bytes);
+    }
+}
+
+static void write_explain(tn_text *text, const tenon_session *session, const tn_program *program)
+{
+    reporting r = {.text = text, .session = session};
+    const uint32_t features = session->context.cpu.features;
+    tn_json_open(text, '{');
+    tn_json_key(text, "nodes");
+    tn_json_open(text, '[');
+    tn_program_visit(program, visit_explain, &r);
+    tn_json_close(text, ']');
+    const char *isa = "portable";
+#define X(name, bit, label) isa = features >> bit & 1 ? label : isa;
+    TN_CPU_LIST(X)
+#undef X
+    key_string(text, "isa", isa);
+    key_int(text, "threads", session->context.threads);
+    key_int(text, "stages", r.stages);
+    key_int(text, "conversions", tn_program_plan(program)->n_conversions);
+    tn_json_close(text, '}');
+}
+
+static void write_placement(tn_text *text, const tenon_session *session, const tn_program *program)
+{
+    tn_json_open(text, '{');
+    for (size_t d = 0; d < session->context.n_devices; d++) {
+        reporting r = {.device = session->context.devices[d]->vtable->name};
+        tn_program_visit(program, visit_placement, &r);
+        tn_json_key(text, r.device);
+        tn_json_open(text, '{');
+        key_int(text, "nodes", r.nodes);
+        key_int(text, "macs", r.macs);
+        tn_json_close(text, '}');
+    }
+    tn_json_close(text, '}');
+}
+
+static void write_memory(tn_text *text, const tenon_session *session, const tn_program *program)
+{
+    reporting r = {.text = text, .session = session, .exact = true};
+    size_t inputs = 0;
+    tn_json_open(text, '{');
+    tn_json_key(text, "blocks");
+    tn_json_open(text, '[');
+    tn_program_visit(program, visit_memory, &r);
+    tn_json_close(text, ']');
+    for (size_t i = 0; i < session->n_inputs; i++) {
+        inputs += session->inputs[i].held_bytes;
+    }
+    key_int(text, "arena_bytes", r.base);
+    key_int(text, "lower_bound_bytes", r.lower);
+    key_int(text, "scratch_bytes", r.scratch);
+    key_int(text, "packed_bytes", r.packed);
+    key_int(text, "output_bytes", r.outputs);
+    key_int(text, "input_bytes", inputs);
+    key_int(text, "peak_bytes", r.base + r.packed + r.outputs + inputs);
+    tn_json_key(text, "exact");
+    tn_json_bool(text, r.exact);
+    tn_json_close(text, '}');
+}
+
+static void write_statistics(tn_text *text, const tenon_session *session)
+{
+    size_t plans = 0;
+    for (const tn_wanted *wanted = session->wanted; wanted; wanted = wanted->next) {
+        plans += tn_program_plans(wanted->program);
+    }
+    tn_json_open(text, '{');
+    key_int(text, "plans_made", session->context.plans);
+    key_int(text, "plan_hits", session->context.hits);
+    key_int(text, "plans_cached", plans);
+    key_int(text, "fallbacks", session->context.fallbacks);
+    key_int(text, "runs", session->runs);
+    key_int(text, "live_bytes", atomic_load(&session->heap->live_bytes));
+    key_int(text, "peak_bytes", atomic_load(&session->heap->peak_bytes));
+    key_int(text, "packed_weight_bytes", session->model->weights.bytes);
+    tn_json_close(text, '}');
+}
+
+tenon_status tenon_report(tenon_session *session, tenon_report_kind kind, char **json, tenon_error **error)
+{
+    tn_text text;
+    if (!session || !json) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_report", "session and json must not be NULL");
+    }
+    *json = NULL;
+    if (kind == TENON_REPORT_MODEL || kind == TENON_REPORT_GRAPH) {
+        return tenon_model_report(session->model, kind, json, error);
+    }
+    const tn_program *program = session->wanted ? session->wanted->program : NULL;
+    if (kind != TENON_REPORT_STATISTICS && (!program || !tn_program_plan(program))) {
+        return tn_api_refuse(error, TN_STATE, "report", "there is no plan yet: run or prepare the session first");
+    }
+    tn_text_init(&text, session->heap);
+    switch (kind) {
+    case TENON_REPORT_EXPLAIN: write_explain(&text, session, program); break;
+    case TENON_REPORT_PLACEMENT: write_placement(&text, session, program); break;
+    case TENON_REPORT_MEMORY: write_memory(&text, session, program); break;
+    case TENON_REPORT_STATISTICS: write_statistics(&text, session); break;
+    default: return tn_api_refuse(error, TN_INVALID_ARGUMENT, "kind", "%d is not a report", (int)kind);
+    }
+    return finish(&text, json, error);
+}
+
+// ---- devices ----
+
+char *tenon_devices_json(void)
+{
+    tn_heap heap;
+    tn_text text;
+    tn_cpu cpu;
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    tn_text_init(&text, &heap);
+    tn_cpu_detect(&cpu);
+    tn_json_open(&text, '{');
+    tn_json_key(&text, "devices");
+    tn_json_open(&text, '[');
+    for (const tn_device_vtable *const *vtable = tn_registry_devices; *vtable; vtable++) {
+        tn_device_facts facts;
+        if ((*vtable)->probe(&facts) != TN_OK) {
+            continue;
+        }
+        tn_json_open(&text, '{');
+        key_string(&text, "name", (*vtable)->name);
+        tn_json_key(&text, "present");
+        tn_json_bool(&text, facts.present);
+        key_string(&text, "what", facts.name);
+        key_string(&text, "reason", facts.present ? NULL : facts.reason);
+        key_int(&text, "cores", facts.cores);
+        key_int(&text, "memory_bytes", facts.memory_bytes);
+        tn_json_key(&text, "features");
+        tn_json_open(&text, '[');
+#define X(name, bit, label)                                                  \
+    if (strcmp((*vtable)->name, "cpu") == 0 && cpu.features >> bit & 1) {    \
+        tn_json_string(&text, label);                                        \
+    }
+        TN_CPU_LIST(X)
+#undef X
+        tn_json_close(&text, ']');
+        tn_json_close(&text, '}');
+    }
+    tn_json_close(&text, ']');
+    tn_json_close(&text, '}');
+    char *copy = text.failed || !text.data ? NULL : strdup(text.data);
+    tn_text_deinit(&text);
+    return copy;
+}

@@ -1,0 +1,572 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions: create, destroy, and running. A run finds the program for the wanted names, checks that every input it needs is set, and
+// hands over to exec.
+#include "api/api.h"
+
+#include "base/num.h"
+#include "exec/observe.h"
+#include "sys/clock.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PLAN_CACHE 16
+#define MAX_THREADS 1024
+#define LIMIT_LOOP ((uint64_t)1 << 20)
+#define LIMIT_WORK ((uint64_t)1 << 33)
+#define LIMIT_PEAK ((uint64_t)768 << 20)
+
+void tenon_session_options_init(tenon_session_options *options)
+{
+    memset(options, 0, sizeof *options);
+    options->struct_size = sizeof *options;
+}
+
+// ---- create and destroy ----
+
+static void destroy_wanted(tenon_session *session, tn_wanted *wanted)
+{
+    tn_program_destroy(wanted->program);
+    tn_graph_destroy(wanted->graph);
+    for (size_t i = 0; wanted->names && i < wanted->count; i++) {
+        tn_give(session->heap, wanted->names[i]);
+    }
+    tn_give(session->heap, wanted->names);
+    tn_give(session->heap, wanted->results);
+    tn_give(session->heap, wanted);
+}
+
+void tenon_session_destroy(tenon_session *session)
+{
+    if (!session) {
+        return;
+    }
+    tn_heap *heap = session->heap;
+    tenon_model *model = session->model;
+    while (session->wanted) {
+        tn_wanted *wanted = session->wanted;
+        session->wanted = wanted->next;
+        destroy_wanted(session, wanted);
+    }
+    while (session->bindings) {
+        tn_binding *binding = session->bindings;
+        session->bindings = binding->next;
+        tn_give(heap, binding->name);
+        tn_give(heap, binding);
+    }
+    for (size_t i = 0; session->inputs && i < session->n_inputs; i++) {
+        tn_give(heap, session->inputs[i].held);
+    }
+    for (size_t i = 0; i < session->context.n_devices; i++) {
+        session->devices[i]->vtable->close(session->devices[i]);
+    }
+    if (session->pid == getpid()) {
+        tn_workers_destroy(session->workers);     // in a forked child the threads do not exist
+    }
+    tn_give(heap, session->inputs);
+    tn_give(heap, session->feeds);
+    tn_give(heap, session->device);
+    tn_give(heap, session->pin);
+    tn_give(heap, session);
+    tn_model_release(model);
+}
+
+static void forward_log(void *context, int level, const char *text)
+{
+    const tenon_session *session = context;
+    session->model->log(session->model->log_context, (tenon_log_level)level, text);
+}
+
+// Opens the named device, or those that are present in the order of the registry with the CPU last.
+static tn_status open_devices(tenon_session *session, const char *name, tn_diag *diag)
+{
+    size_t n = 0;
+    bool found = !name || strcmp(name, "cpu") == 0;
+    for (int cpu = 0; cpu < 2; cpu++) {
+        for (const tn_device_vtable *const *vtable = tn_registry_devices; *vtable; vtable++) {
+            const bool is_cpu = strcmp((*vtable)->name, "cpu") == 0;
+            if (is_cpu != (cpu == 1) || n == TN_COUNT(session->devices) || (!is_cpu && name && strcmp(name, (*vtable)->name) != 0)) {
+                continue;
+            }
+            tn_device_facts facts;
+            TN_TRY((*vtable)->probe(&facts));
+            if (!facts.present && name && !is_cpu) {
+                return tn_fail(diag, TN_DEVICE, name, "the device is not present: %s", facts.reason);
+            }
+            if (facts.present && !(name && strcmp(name, "cpu") == 0 && !is_cpu)) {
+                TN_TRY((*vtable)->open(&session->devices[n], session->heap, &session->context.cpu, diag));
+                session->context.n_devices = ++n;
+                found = found || (name && !is_cpu);
+            }
+        }
+    }
+    if (!found) {
+        return tn_fail(diag, TN_DEVICE, name, "there is no device of this name in this build; `tenon doctor` lists the devices");
+    }
+    session->context.devices = session->devices;
+    return TN_OK;
+}
+
+static tn_status set_cpu(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
+{
+    int known = 1;
+    tn_cpu_detect(&session->context.cpu);
+    session->context.cpu.features &= tn_cpu_mask(options->isa, &known);
+    if (!known) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "isa", "'%s' is not an instruction set of this build", options->isa);
+    }
+    if (options->threads > MAX_THREADS) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "threads", "%u threads are more than %d", options->threads, MAX_THREADS);
+    }
+    session->context.threads = options->threads ? options->threads : session->context.cpu.cores;
+    if (options->precision && strcmp(options->precision, "fp32") != 0) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision of this build; there is: fp32", options->precision);
+    }
+    return tn_workers_create(&session->workers, session->heap, session->context.threads, NULL, diag);
+}
+
+static tn_status set_context(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
+{
+    tn_plan_context *c = &session->context;
+    c->heap = session->heap;
+    c->weights = &session->model->weights;
+    c->strict = options->strict;
+    c->limit_memory = options->memory_limit;
+    c->limit_tensor = session->model->limit_tensor;
+    c->limit_loop = options->limit_loop_steps ? options->limit_loop_steps : LIMIT_LOOP;
+    c->log = session->model->log ? forward_log : NULL;
+    c->log_context = session;
+    session->limit_work = options->limit_work;
+    session->limit_peak = options->limit_peak_bytes;
+    session->plan_cache = options->plan_cache ? options->plan_cache : PLAN_CACHE;
+    if (options->pin) {
+        session->pin = tn_api_copy_text(session->heap, options->pin);
+        c->pin = session->pin;
+    }
+    if (options->device) {
+        session->device = tn_api_copy_text(session->heap, options->device);
+        c->device = session->device;
+    }
+    if ((options->pin && !session->pin) || (options->device && !session->device)) {
+        return tn_fail_memory(diag, "session", 64);
+    }
+    return TN_OK;
+}
+
+static tn_status prepare_if_fixed(tenon_session *session, tn_diag *diag);
+
+static tn_status fill(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
+{
+    session->n_inputs = session->model->import.graph->n_inputs;
+    session->inputs = tn_take_zero(session->heap, session->n_inputs + 1, sizeof *session->inputs);
+    session->feeds = tn_take_zero(session->heap, session->n_inputs + 1, sizeof *session->feeds);
+    if (!session->inputs || !session->feeds) {
+        return tn_fail_memory(diag, "session", session->n_inputs * sizeof *session->inputs);
+    }
+    TN_TRY(set_context(session, options, diag));
+    TN_TRY(set_cpu(session, options, diag));
+    TN_TRY(open_devices(session, options->device, diag));
+    return prepare_if_fixed(session, diag);
+}
+
+tenon_status tenon_session_create(tenon_session **out, tenon_model *model, const tenon_session_options *given, tenon_error **error)
+{
+    tn_diag diag = {0};
+    tn_status status = TN_OK;
+    tenon_session_options options;
+    if (out) {
+        *out = NULL;
+    }
+    if (!out || !model) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_session_create", "session and model must not be NULL");
+    }
+    tenon_session_options_init(&options);
+    if (given && !tn_api_options(&options, sizeof options, given)) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "struct_size", "fill the options with tenon_session_options_init first");
+    }
+    tenon_session *session = tn_take_zero(&model->heap, 1, sizeof *session);
+    if (!session) {
+        status = tn_fail_memory(&diag, "session", sizeof *session);
+        return tn_api_fail(error, status, &diag);
+    }
+    atomic_fetch_add(&model->references, 1);
+    session->model = model;
+    session->heap = &model->heap;
+    session->pid = getpid();
+    status = fill(session, &options, &diag);
+    if (status != TN_OK) {
+        tenon_session_destroy(session);
+        return tn_api_fail(error, status, &diag);
+    }
+    *out = session;
+    return TENON_OK;
+}
+
+// ---- what is wanted: names to a program ----
+
+static bool same_names(const tn_wanted *wanted, const char *const *names, size_t count)
+{
+    if (!names || !wanted->names) {
+        return !names && !wanted->names;
+    }
+    bool same = wanted->count == count;
+    for (size_t i = 0; i < count && same; i++) {
+        same = strcmp(wanted->names[i], names[i]) == 0;
+    }
+    return same;
+}
+
+static tn_value *value_named(const tn_graph *graph, const char *name)
+{
+    for (size_t i = 0; i < graph->n_values; i++) {
+        tn_value *value = graph->values[i];
+        if (value && strcmp(value->name, name) == 0 && (value->producer || value->is_input || value->constant)) {
+            return value;
+        }
+    }
+    return NULL;
+}
+
+// The graph optimised so that the named values survive; kept with the model.
+static tn_status variant_of(tenon_model *model, const char *const *names, size_t count, const tn_graph **out, tn_diag *diag)
+{
+    size_t bytes = 1;
+    for (size_t i = 0; i < count; i++) {
+        bytes += strlen(names[i]) + 1;
+    }
+    char *key = tn_take(&model->heap, bytes);
+    if (!key) {
+        return tn_fail_memory(diag, "names", bytes);
+    }
+    char *at = key;
+    for (size_t i = 0; i < count; i++) {
+        const size_t length = strlen(names[i]);
+        memcpy(at, names[i], length);
+        at[length] = '\n';
+        at += length + 1;
+    }
+    *at = 0;
+    tn_status status = TN_OK;
+    tn_variant *variant = model->variants;
+    while (variant && strcmp(variant->pinned, key) != 0) {
+        variant = variant->next;
+    }
+    if (!variant) {
+        variant = tn_take_zero(&model->heap, 1, sizeof *variant);
+        tn_graph *graph = variant ? tn_graph_clone(model->import.graph, &model->heap, NULL) : NULL;
+        tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor, .pinned = names,
+                                   .n_pinned = count};
+        status = graph ? tn_optimise(graph, &context, NULL) : tn_fail_memory(diag, "names", sizeof *graph);
+        if (status != TN_OK) {
+            tn_graph_destroy(graph);
+            tn_give(&model->heap, variant);
+            tn_give(&model->heap, key);
+            return status;
+        }
+        variant->graph = graph;
+        variant->pinned = key;
+        variant->next = model->variants;
+        model->variants = variant;
+        key = NULL;
+    }
+    tn_give(&model->heap, key);
+    *out = variant->graph;
+    return TN_OK;
+}
+
+// Makes the named values the outputs of a copy of the graph, and drops what they do not need.
+static tn_status cut(tenon_session *session, const tn_graph *from, const char *const *names, size_t count, tn_graph **out, tn_diag *diag)
+{
+    tn_graph *graph = tn_graph_clone(from, session->heap, NULL);
+    tn_pass_context context = {.heap = session->heap, .diag = diag, .limit_tensor_bytes = session->model->limit_tensor};
+    tn_status status = TN_OK;
+    if (!graph) {
+        return tn_fail_memory(diag, "names", sizeof *graph);
+    }
+    for (size_t i = 0; i < graph->n_outputs; i++) {
+        graph->outputs[i]->is_output = false;
+    }
+    graph->n_outputs = 0;
+    for (size_t i = 0; i < count; i++) {
+        tn_value *value = value_named(graph, names[i]);
+        if (!value) {
+            status = tn_fail(diag, TN_NOT_FOUND, names[i], "the model computes no tensor of this name");
+            goto done;
+        }
+        TN_GO(tn_graph_add_output(graph, value));
+    }
+    TN_GO(tn_pass_find("dead")->run(graph, &context));
+    *out = graph;
+    graph = NULL;
+done:
+    tn_graph_destroy(graph);
+    return status;
+}
+
+static tn_status graph_for(tenon_session *session, tn_wanted *wanted, const char *const *names, size_t count, tn_diag *diag)
+{
+    tenon_model *model = session->model;
+    const tn_graph *from = model->optimised;
+    bool all = true;
+    for (size_t i = 0; i < count && all; i++) {
+        all = value_named(from, names[i]) != NULL;
+    }
+    if (!all) {
+        pthread_mutex_lock(&model->lock);
+        const tn_status status = variant_of(model, names, count, &from, diag);
+        pthread_mutex_unlock(&model->lock);
+        TN_TRY(status);
+    }
+    return cut(session, from, names, count, &wanted->graph, diag);
+}
+
+static tn_status make_wanted(tenon_session *session, const char *const *names, size_t count, tn_diag *diag)
+{
+    tn_status status = TN_OK;
+    tn_wanted *wanted = tn_take_zero(session->heap, 1, sizeof *wanted);
+    if (!wanted) {
+        return tn_fail_memory(diag, "names", sizeof *wanted);
+    }
+    wanted->count = count;
+    if (names) {
+        wanted->names = tn_take_zero(session->heap, count + 1, sizeof *wanted->names);
+        for (size_t i = 0; wanted->names && i < count; i++) {
+            wanted->names[i] = tn_api_copy_text(session->heap, names[i]);
+            status = wanted->names[i] ? status : TN_OUT_OF_MEMORY;
+        }
+        if (!wanted->names || status != TN_OK) {
+            status = tn_fail_memory(diag, "names", count * sizeof *wanted->names);
+            goto done;
+        }
+        TN_GO(graph_for(session, wanted, names, count, diag));
+    } else {
+        wanted->count = session->model->optimised->n_outputs;
+    }
+    wanted->results = tn_take_zero(session->heap, wanted->count + 1, sizeof *wanted->results);
+    if (!wanted->results) {
+        status = tn_fail_memory(diag, "results", wanted->count * sizeof *wanted->results);
+        goto done;
+    }
+    TN_GO(tn_program_create(&wanted->program, names ? wanted->graph : session->model->optimised, &session->context, session->plan_cache, diag));
+    wanted->next = session->wanted;
+    session->wanted = wanted;
+    wanted = NULL;
+done:
+    if (wanted) {
+        destroy_wanted(session, wanted);
+    }
+    return status;
+}
+
+// Puts the program for these names at the head of session->wanted.
+static tn_status find_wanted(tenon_session *session, const char *const *names, size_t count, tn_diag *diag)
+{
+    if (count == 0) {
+        names = NULL;
+    }
+    size_t kept = 0;
+    for (tn_wanted **link = &session->wanted; *link; link = &(*link)->next) {
+        tn_wanted *wanted = *link;
+        if (same_names(wanted, names, count)) {
+            *link = wanted->next;
+            wanted->next = session->wanted;
+            session->wanted = wanted;
+            return TN_OK;
+        }
+        kept++;
+    }
+    if (kept >= session->plan_cache) {      // the oldest goes
+        tn_wanted **link = &session->wanted;
+        while ((*link)->next) {
+            link = &(*link)->next;
+        }
+        destroy_wanted(session, *link);
+        *link = NULL;
+    }
+    return make_wanted(session, names, count, diag);
+}
+
+// ---- running ----
+
+// One tensor per graph input; inputs that the program does not read may be unset.
+static tn_status gather_feeds(tenon_session *session, tn_diag *diag)
+{
+    const tn_graph *graph = tn_program_graph(session->wanted->program);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < session->n_inputs; i++) {
+        const tn_input *input = &session->inputs[i];
+        const tn_value *value = graph->inputs[i];
+        if (input->set) {
+            size_t size = 0;
+            session->feeds[i] = input->tensor;
+            bytes += tn_tensor_bytes(&input->tensor, &size) ? size : 0;
+            continue;
+        }
+        if (value->n_uses || value->is_output) {
+            return tn_fail(diag, TN_STATE, value->name, "this input is not set");
+        }
+        session->feeds[i] = (tn_tensor){.dtype = value->dtype, .shape = value->shape};
+        session->feeds[i].shape.rank = value->shape.rank < 0 ? 0 : value->shape.rank;
+        for (int d = 0; d < session->feeds[i].shape.rank; d++) {
+            session->feeds[i].shape.dims[d] = tn_dim_known(value->shape.dims[d]) ? value->shape.dims[d] : 1;
+        }
+    }
+    const uint64_t file = session->model->file_bytes;
+    session->context.limit_work = session->limit_work ? session->limit_work : TN_MAX(LIMIT_WORK, TN_MAX(file << 14, bytes << 15));
+    session->context.limit_peak = session->limit_peak ? session->limit_peak : TN_MAX(LIMIT_PEAK, TN_MAX(file << 5, bytes << 8));
+    return TN_OK;
+}
+
+static tn_status prepare_if_fixed(tenon_session *session, tn_diag *diag)
+{
+    bool fixed = true;
+    for (size_t i = 0; i < session->n_inputs; i++) {
+        fixed = fixed && tn_shape_known(&session->model->optimised->inputs[i]->shape);
+    }
+    TN_TRY(find_wanted(session, NULL, 0, diag));
+    if (!fixed) {
+        return TN_OK;
+    }
+    bool *by_value = tn_take_zero(session->heap, session->n_inputs + 1, sizeof *by_value);
+    if (!by_value) {
+        return tn_fail_memory(diag, "session", session->n_inputs);
+    }
+    tn_status status = tn_plan_value_inputs(session->model->optimised, by_value, session->heap, diag);
+    for (size_t i = 0; i < session->n_inputs; i++) {
+        fixed = fixed && !by_value[i];
+        session->feeds[i] = (tn_tensor){.dtype = session->model->optimised->inputs[i]->dtype,
+                                        .shape = session->model->optimised->inputs[i]->shape};
+    }
+    tn_give(session->heap, by_value);
+    TN_TRY(status);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < session->n_inputs; i++) {
+        size_t size = 0;
+        bytes += tn_tensor_bytes(&session->feeds[i], &size) ? size : 0;
+    }
+    const uint64_t file = session->model->file_bytes;
+    session->context.limit_work = session->limit_work ? session->limit_work : TN_MAX(LIMIT_WORK, TN_MAX(file << 14, bytes << 15));
+    session->context.limit_peak = session->limit_peak ? session->limit_peak : TN_MAX(LIMIT_PEAK, TN_MAX(file << 5, bytes << 8));
+    return fixed ? tn_program_prepare(session->wanted->program, session->feeds, diag) : TN_OK;
+}
+
+static tn_status bind_results(tenon_session *session)
+{
+    tn_wanted *wanted = session->wanted;
+    const tn_graph *graph = tn_program_graph(wanted->program);
+    for (size_t i = 0; i < wanted->count; i++) {
+        const char *name = wanted->names ? wanted->names[i] : graph->outputs[i]->name;
+        wanted->results[i].bound = NULL;
+        for (const tn_binding *b = session->bindings; b; b = b->next) {
+            if (strcmp(b->name, name) == 0) {
+                wanted->results[i].bound = b->data;
+                wanted->results[i].bound_bytes = b->bytes;
+            }
+        }
+    }
+    return TN_OK;
+}
+
+static tn_status enter(tenon_session *session, const char *const *names, size_t count, tn_diag *diag)
+{
+    if (session->pid != getpid()) {
+        return tn_fail(diag, TN_STATE, "session", "this session was made before a fork, in another process; make a new one");
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!names || !names[i]) {
+            return tn_fail(diag, TN_INVALID_ARGUMENT, "names", "name %zu is NULL", i);
+        }
+    }
+    session->ran = false;
+    TN_TRY(find_wanted(session, names, count, diag));
+    return gather_feeds(session, diag);
+}
+
+#define MAX_OBSERVED 64
+
+static void observe(void *observer, const tn_plan *plan, const tn_step *step, bool after, uint64_t nanoseconds)
+{
+    tenon_session *session = observer;
+    tenon_tensor tensors[MAX_OBSERVED];
+    const char *names[MAX_OBSERVED];
+    void *copies[MAX_OBSERVED];
+    size_t count = 0;
+    for (int i = 0; after && i < step->call.n_out && count < MAX_OBSERVED; i++) {
+        const tn_tensor *out = step->call.out[i];
+        copies[count] = out && out->data ? tn_plain_copy(out, &session->context.cpu, session->heap) : NULL;
+        if (!copies[count]) {
+            continue;
+        }
+        tensors[count] = (tenon_tensor){.dtype = (tenon_dtype)out->dtype, .rank = out->shape.rank, .data = copies[count]};
+        memcpy(tensors[count].dims, out->shape.dims, sizeof tensors[count].dims);
+        tn_tensor plain = *out;
+        plain.layout = TN_LAYOUT_PLAIN;
+        (void)tn_tensor_bytes(&plain, &tensors[count].bytes);
+        names[count++] = plan->slots[step->out[i]].name;
+    }
+    const tenon_step_info info = {.struct_size = sizeof info, .node = step->call.name, .op = step->call.op->name,
+                                  .kernel = step->kernel ? step->kernel->name : "control", .device = step->device, .output_count = count,
+                                  .nanoseconds = nanoseconds, .macs = step->macs, .output_names = names};
+    session->step(session->step_context, &info, after, tensors);
+    for (size_t i = 0; i < count; i++) {
+        tn_give(session->heap, copies[i]);
+    }
+}
+
+tenon_status tenon_session_run(tenon_session *session, const char *const *names, size_t count, tenon_error **error)
+{
+    tn_diag diag;
+    if (!session) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
+    }
+    tn_diag_clear(&diag);
+    tn_status status = enter(session, names, count, &diag);
+    if (status == TN_OK) {
+        tn_run run = {.context = &session->context, .workers = session->workers, .cancel = &session->cancel, .diag = &diag,
+                      .deadline_ns = session->deadline_ns ? tn_clock_ns() + session->deadline_ns : 0,
+                      .observe = session->step ? observe : NULL, .observer = session};
+        bind_results(session);
+        status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
+        session->ran = status == TN_OK;
+        session->runs++;
+    }
+    atomic_store(&session->cancel, 0);
+    return tn_api_fail(error, status, &diag);
+}
+
+tenon_status tenon_session_prepare(tenon_session *session, const char *const *names, size_t count, tenon_error **error)
+{
+    tn_diag diag;
+    if (!session) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
+    }
+    tn_diag_clear(&diag);
+    tn_status status = enter(session, names, count, &diag);
+    if (status == TN_OK) {
+        status = tn_program_prepare(session->wanted->program, session->feeds, &diag);
+    }
+    return tn_api_fail(error, status, &diag);
+}
+
+void tenon_session_cancel(tenon_session *session)
+{
+    if (session) {
+        atomic_store(&session->cancel, 1);
+    }
+}
+
+void tenon_session_set_deadline(tenon_session *session, uint64_t nanoseconds)
+{
+    if (session) {
+        session->deadline_ns = nanoseconds;
+    }
+}
+
+void tenon_session_observe(tenon_session *session, tenon_step_fn step, void *context)
+{
+    if (session) {
+        session->step = step;
+        session->step_context = context;
+    }
+}
