@@ -377,7 +377,7 @@ char *tenon_devices_json(void)
         key_int(&text, "memory_bytes", facts.memory_bytes);
         tn_json_key(&text, "features");
         tn_json_open(&text, '[');
-#define X(name, bit, label)                                                  \
+#define X(id, bit, label)                                                  \
     if (strcmp((*vtable)->name, "cpu") == 0 && cpu.features >> bit & 1) {    \
         tn_json_string(&text, label);                                        \
     }
