@@ -24,12 +24,8 @@ typedef struct tn_act {
 // A code of the list above: the fusion pass makes no other, but graphs also come from files.
 static inline bool tn_act_valid(const tn_act *act)
 {
-    static const uint8_t operands[] = {
-#define X(name, count, meaning) count,
-        TN_LOOP_LIST(X)
-#undef X
-    };
-    return act->code == TN_LOOP_CONST || (act->code > 0 && act->code < TN_LOOP_COUNT && operands[act->code] == 1);
+    return act->code == TN_LOOP_CONST ||
+           (act->code > 0 && act->code < TN_LOOP_COUNT && tn_loop_code_operands((tn_loop_code)act->code) == 1);
 }
 
 static inline float tn_act_apply(const tn_act *act, float v)

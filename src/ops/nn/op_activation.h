@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Activations with parameters. Each is elementwise on operand 0; clip takes x, min?, max? and prelu x, slope as operands.
+// Activations with parameters. Each is elementwise on operand 0; clip takes x, min?, max?, prelu x, slope and swiglu gate, x
+// (of one shape) as operands.
 // Ownership: const data. Threads: any.
 #ifndef TN_OP_ACTIVATION_H
 #define TN_OP_ACTIVATION_H
@@ -31,5 +32,6 @@ extern const tn_op tn_op_tanh;
 extern const tn_op tn_op_shrink;
 extern const tn_op tn_op_clip;
 extern const tn_op tn_op_prelu;
+extern const tn_op tn_op_swiglu;     // swish(gate) * x; alpha as in swish
 
 #endif
