@@ -1,0 +1,470 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collecting the inputs of a run (cli_feed.h). Order: what the model declares, --shape, files and pictures, dims known by their
+// symbol from those, and last the search for the smallest shape that the graph accepts.
+#include "cli_feed.h"
+
+#include "cli_picture_feed.h"
+#include "cli_text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const char *feed_name(const void *table, size_t i)
+{
+    return ((const tn_cli_feed *)table)[i].info.name;
+}
+
+tn_cli_feed *tn_cli_feeds_find(const tn_cli_feeds *feeds, const char *name, size_t length, const char *option, int *code)
+{
+    for (size_t i = 0; i < feeds->count; i++) {
+        const char *known = feeds->items[i].info.name;
+        if (strlen(known) == length && strncmp(known, name, length) == 0) {
+            return &feeds->items[i];
+        }
+    }
+    char *word = tn_cli_format("%.*s", (int)length, name);
+    const char *near = tn_cli_nearest(word, feed_name, feeds->items, feeds->count);
+    if (!near && feeds->count == 1) {
+        near = feeds->items[0].info.name;
+    }
+    *code = tn_cli_fail(TN_EXIT_USAGE, "%s: the model has no input '%s'%s%s%s", option, word, near ? "; did you mean '" : "",
+                        near ? near : "", near ? "'?" : "");
+    free(word);
+    return NULL;
+}
+
+static int describe(tn_cli_feeds *feeds, const tn_cli_session *s)
+{
+    feeds->count = tenon_model_input_count(s->model);
+    feeds->items = tn_cli_take(feeds->count, sizeof *feeds->items);
+    for (size_t i = 0; i < feeds->count; i++) {
+        tn_cli_feed *feed = &feeds->items[i];
+        feed->info.struct_size = sizeof feed->info;
+        if (tenon_model_input(s->model, i, &feed->info) != TENON_OK) {
+            return tn_cli_fail(TN_EXIT_MODEL, "input %zu cannot be described", i);
+        }
+        feed->tensor.dtype = feed->info.dtype;
+        feed->tensor.rank = feed->info.rank < 0 ? 1 : feed->info.rank;
+        for (int d = 0; d < feed->tensor.rank; d++) {
+            feed->tensor.dims[d] = feed->info.rank < 0 ? -1 : feed->info.dims[d];
+        }
+    }
+    return TN_EXIT_GOOD;
+}
+
+// "1x3x224x224", "1,3,224,224" or "" (a scalar).
+static bool parse_dims(const char *text, tn_cli_tensor *tensor)
+{
+    tensor->rank = 0;
+    while (*text) {
+        char *end;
+        if (*text < '0' || *text > '9' || tensor->rank == 8) {
+            return false;
+        }
+        tensor->dims[tensor->rank++] = strtoll(text, &end, 10);
+        if (*end && *end != 'x' && *end != 'X' && *end != ',') {
+            return false;
+        }
+        if (*end && !end[1]) {
+            return false;
+        }
+        text = end + (*end != '\0');
+    }
+    return tn_cli_elements(tensor->rank, tensor->dims) >= 0;
+}
+
+static int apply_shapes(tn_cli_feeds *feeds, const tn_cli_options *options)
+{
+    for (size_t i = 0; i < options->shapes.count; i++) {
+        const char *text = options->shapes.items[i], *split = strrchr(text, '=');
+        int code = TN_EXIT_GOOD;
+        tn_cli_feed *feed = NULL;
+        if (split) {
+            feed = tn_cli_feeds_find(feeds, text, (size_t)(split - text), "--shape", &code);
+        } else if (feeds->count == 1) {
+            feed = &feeds->items[0];
+        } else {
+            code = tn_cli_fail(TN_EXIT_USAGE, "--shape takes NAME=1x3x224x224, not '%s'", text);
+        }
+        if (!feed) {
+            return code;
+        }
+        if (!parse_dims(split ? split + 1 : text, &feed->tensor)) {
+            return tn_cli_fail(TN_EXIT_USAGE, "--shape '%s': dims look like 1x3x224x224", text);
+        }
+    }
+    return TN_EXIT_GOOD;
+}
+
+// Raw bytes have no shape: known dims first; a single open dim, or the last of several, takes what is left.
+static int shape_raw(tn_cli_feed *feed, uint8_t *data, size_t size, const char *path)
+{
+    tn_cli_tensor *t = &feed->tensor;
+    const size_t element = tenon_dtype_bytes(t->dtype);
+    if (t->dtype == TENON_STRING || !element) {
+        free(data);
+        return tn_cli_fail(TN_EXIT_USAGE, "%s: raw bytes cannot feed an input of type %s", path, tenon_dtype_text(t->dtype));
+    }
+    int last = -1;
+    for (int d = 0; d < t->rank; d++) {
+        if (t->dims[d] < 0) {
+            t->dims[d] = 1;
+            feed->open[d] = feed->any_open = true;
+            last = d;
+        }
+    }
+    const int64_t known = tn_cli_elements(t->rank, t->dims);
+    const uint64_t count = size / element;
+    if (last >= 0 && known > 0 && count % (uint64_t)known == 0) {
+        t->dims[last] = (int64_t)(count / (uint64_t)known);
+    }
+    if (known < 0 || (uint64_t)tn_cli_elements(t->rank, t->dims) * element != size) {
+        char dims[128];
+        tn_cli_dims_text(dims, sizeof dims, t->rank, t->dims);
+        free(data);
+        return tn_cli_fail(TN_EXIT_USAGE, "%s has %zu bytes, which is not a %s of shape %s; give --shape %s=...", path, size,
+                           tenon_dtype_text(t->dtype), dims, feed->info.name);
+    }
+    t->data = data;
+    t->bytes = size;
+    return TN_EXIT_GOOD;
+}
+
+static int read_file(tn_cli_feed *feed, const char *extension, uint8_t *data, size_t size, const char *path)
+{
+    if (strcmp(extension, "bin") == 0) {
+        return shape_raw(feed, data, size, path);
+    }
+    const tenon_dtype expected = feed->tensor.dtype;
+    const int code = strcmp(extension, "npy") == 0 ? tn_cli_npy_read(&feed->tensor, data, size, expected, path)
+                                                   : tn_cli_proto_read(&feed->tensor, data, size, path);
+    free(data);
+    return code;
+}
+
+// Looks for DIR/NAME.npy, .pb and .bin; a name with '/' or ':' in it is also tried with '_' there.
+static int find_file(tn_cli_feed *feed, const char *folder)
+{
+    static const char *const extensions[] = {"npy", "pb", "bin"};
+    for (int flat = 0; flat < 2; flat++) {
+        char *name = tn_cli_copy(feed->info.name);
+        for (char *c = name; flat && *c; c++) {
+            *c = *c == '/' || *c == ':' ? '_' : *c;
+        }
+        for (size_t e = 0; e < 3 && (flat || !strstr(name, "..")); e++) {
+            char *path = tn_cli_format("%s/%s.%s", folder, name, extensions[e]);
+            uint8_t *data;
+            size_t size;
+            bool missing = false;
+            const bool read = tn_cli_file_read(path, &data, &size, &missing);
+            if (missing) {
+                free(path);
+                continue;
+            }
+            feed->from = path;
+            feed->source = TN_FEED_FILE;
+            free(name);
+            return read ? read_file(feed, extensions[e], data, size, path) : TN_EXIT_USAGE;
+        }
+        free(name);
+    }
+    if (feed->info.optional) {
+        feed->source = TN_FEED_ABSENT;
+        return TN_EXIT_GOOD;
+    }
+    return tn_cli_fail(TN_EXIT_USAGE, "input '%s': there is no %s.npy, .pb or .bin in %s", feed->info.name, feed->info.name, folder);
+}
+
+static int load_files(tn_cli_feeds *feeds, const tn_cli_options *options)
+{
+    int code = tn_cli_feeds_pictures(feeds, options);
+    for (size_t i = 0; !code && i < feeds->count; i++) {
+        tn_cli_feed *feed = &feeds->items[i];
+        if (options->inputs && feed->source == TN_FEED_RANDOM) {
+            code = find_file(feed, options->inputs);
+        } else if (feed->source == TN_FEED_RANDOM && feed->info.optional) {
+            feed->source = TN_FEED_ABSENT;
+        }
+    }
+    return code;
+}
+
+static const char *symbol_of(const tn_cli_feed *feed, int d)
+{
+    return feed->info.rank >= 0 && d < feed->info.rank ? feed->info.symbols[d] : NULL;
+}
+
+// A dim named "batch" is what another input, whose shape is known, has under that name.
+static int64_t known_by_symbol(const tn_cli_feeds *feeds, const char *symbol)
+{
+    for (size_t i = 0; symbol && i < feeds->count; i++) {
+        const tn_cli_feed *feed = &feeds->items[i];
+        for (int d = 0; d < feed->tensor.rank && d < feed->info.rank; d++) {
+            if (symbol_of(feed, d) && strcmp(symbol_of(feed, d), symbol) == 0 && feed->tensor.dims[d] >= 0 && !feed->open[d]) {
+                return feed->tensor.dims[d];
+            }
+        }
+    }
+    return -1;
+}
+
+// One free quantity of the search: all open dims of one symbol, or one unnamed open dim.
+typedef struct unknown {
+    const char *symbol;
+    size_t feed;
+    int dim;
+    int64_t value;
+} unknown;
+
+static bool is_of(const unknown *u, const tn_cli_feeds *feeds, size_t feed, int dim)
+{
+    const char *symbol = symbol_of(&feeds->items[feed], dim);
+    return u->symbol ? symbol && strcmp(symbol, u->symbol) == 0 : u->feed == feed && u->dim == dim;
+}
+
+static size_t collect_unknowns(tn_cli_feeds *feeds, unknown **list)
+{
+    size_t count = 0;
+    *list = NULL;
+    for (size_t i = 0; i < feeds->count; i++) {
+        tn_cli_feed *feed = &feeds->items[i];
+        for (int d = 0; feed->source == TN_FEED_RANDOM && d < feed->tensor.rank; d++) {
+            if (feed->tensor.dims[d] >= 0) {
+                continue;
+            }
+            feed->tensor.dims[d] = known_by_symbol(feeds, symbol_of(feed, d));
+            if (feed->tensor.dims[d] >= 0) {
+                continue;
+            }
+            feed->open[d] = feed->any_open = true;
+            bool listed = false;
+            for (size_t k = 0; k < count; k++) {
+                listed |= is_of(&(*list)[k], feeds, i, d);
+            }
+            if (!listed) {
+                *list = tn_cli_grow(*list, count + 1, sizeof **list);
+                (*list)[count++] = (unknown){symbol_of(feed, d), i, d, 1};
+            }
+        }
+    }
+    return count;
+}
+
+static int fill_random(tn_cli_feeds *feeds, const unknown *list, size_t count, uint64_t seed)
+{
+    uint64_t state = seed;
+    for (size_t i = 0; i < feeds->count; i++) {
+        tn_cli_feed *feed = &feeds->items[i];
+        if (feed->source != TN_FEED_RANDOM) {
+            continue;
+        }
+        for (int d = 0; d < feed->tensor.rank; d++) {
+            for (size_t k = 0; k < count && feed->open[d]; k++) {
+                if (is_of(&list[k], feeds, i, d)) {
+                    feed->tensor.dims[d] = list[k].value;
+                }
+            }
+        }
+        if (!tn_cli_tensor_random(&feed->tensor, &state)) {
+            return tn_cli_fail(TN_EXIT_USAGE, "input '%s' of type %s needs values: give --inputs", feed->info.name,
+                               tenon_dtype_text(feed->info.dtype));
+        }
+    }
+    return TN_EXIT_GOOD;
+}
+
+static tenon_status bind_all(const tn_cli_feeds *feeds, tn_cli_session *s, tenon_error **error)
+{
+    tenon_status status = TENON_OK;
+    for (size_t i = 0; i < feeds->count && status == TENON_OK; i++) {
+        const tn_cli_feed *feed = &feeds->items[i];
+        const tn_cli_tensor *t = &feed->tensor;
+        if (feed->source != TN_FEED_ABSENT) {
+            status = tenon_session_bind_input(s->session, feed->info.name, t->dtype, t->rank, t->dims, t->data, t->bytes, error);
+        }
+    }
+    return status;
+}
+
+int tn_cli_feeds_give(const tn_cli_feeds *feeds, tn_cli_session *s)
+{
+    tenon_error *error = NULL;
+    return bind_all(feeds, s, &error) == TENON_OK ? TN_EXIT_GOOD : tn_cli_error(error);
+}
+
+typedef struct search {
+    tn_cli_feeds *feeds;
+    tn_cli_session *s;
+    unknown *list;
+    size_t count;
+    uint64_t seed;
+    double deadline;         // seconds; no new try after it
+    tenon_error *first;      // why the first shapes were refused
+    int code;                // not good: give up
+} search;
+
+// Plans with the values in the list. True: the graph accepts them.
+static bool accepted(search *q)
+{
+    tenon_error *error = NULL;
+    q->code = fill_random(q->feeds, q->list, q->count, q->seed);
+    if (q->code) {
+        return false;
+    }
+    q->feeds->tries++;
+    tenon_status status = bind_all(q->feeds, q->s, &error);
+    const double begin = tn_cli_seconds();
+    if (status == TENON_OK) {
+        status = tenon_session_prepare(q->s->session, NULL, 0, &error);
+    }
+    if (status == TENON_OK) {
+        q->feeds->prepare_ms = 1e3 * (tn_cli_seconds() - begin);
+        return true;
+    }
+    if (q->count == 0 || (status != TENON_INVALID_ARGUMENT && status != TENON_INVALID_MODEL)) {
+        q->code = tn_cli_error(error);
+    } else if (q->first) {
+        tenon_error_destroy(error);
+    } else {
+        q->first = error;
+    }
+    return false;
+}
+
+static bool may_try(const search *q)
+{
+    return !q->code && tn_cli_seconds() < q->deadline;
+}
+
+static const int64_t ladder[] = {1,  2,  3,  4,  5,  6,  7,   8,   9,   10,  12,  14,  15,  16,  20,  24,  28,
+                                 32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512};
+enum { RUNGS = sizeof ladder / sizeof ladder[0] };
+
+// Every unknown but those of leading dims gets the same value, the smallest rung that is accepted; then each is lowered alone.
+static bool climb(search *q, bool leading_too)
+{
+    for (size_t rung = 0; rung < RUNGS && may_try(q); rung++) {
+        for (size_t k = 0; k < q->count; k++) {
+            q->list[k].value = q->list[k].dim == 0 && !leading_too ? 1 : ladder[rung];
+        }
+        if (accepted(q)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void lower(search *q)
+{
+    bool plan_is_current = true;
+    for (size_t k = 0; k < q->count; k++) {
+        const int64_t good = q->list[k].value;
+        for (size_t rung = 0; rung < RUNGS && ladder[rung] < good; rung++) {
+            q->list[k].value = ladder[rung];
+            plan_is_current = may_try(q) && accepted(q);
+            if (plan_is_current) {
+                break;
+            }
+            q->list[k].value = good;
+        }
+    }
+    if (!plan_is_current && !q->code) {
+        accepted(q);
+    }
+}
+
+static int settle(search *q)
+{
+    const bool found = accepted(q) || (q->count && may_try(q) && (climb(q, false) || (may_try(q) && climb(q, true))));
+    if (found && q->first) {
+        lower(q);
+    }
+    if (!q->code && !found) {
+        q->code = q->first ? tn_cli_error(q->first) : tn_cli_fail(TN_EXIT_USAGE, "no shape was accepted; give --shape");
+        q->first = NULL;
+    }
+    tenon_error_destroy(q->first);
+    return q->code;
+}
+
+int tn_cli_feeds_make(tn_cli_feeds *feeds, tn_cli_session *s, const tn_cli_options *options)
+{
+    *feeds = (tn_cli_feeds){0};
+    int code = describe(feeds, s);
+    if (!code) {
+        code = apply_shapes(feeds, options);
+    }
+    if (!code) {
+        code = load_files(feeds, options);
+    }
+    if (code) {
+        return code;
+    }
+    search q = {.feeds = feeds, .s = s, .seed = options->seed, .deadline = tn_cli_seconds() + 5};
+    q.count = collect_unknowns(feeds, &q.list);
+    code = settle(&q);
+    free(q.list);
+    return code;
+}
+
+void tn_cli_feeds_deinit(tn_cli_feeds *feeds)
+{
+    for (size_t i = 0; i < feeds->count; i++) {
+        tn_cli_tensor_deinit(&feeds->items[i].tensor);
+        free(feeds->items[i].from);
+    }
+    free(feeds->items);
+    *feeds = (tn_cli_feeds){0};
+}
+
+static const char *source_text(const tn_cli_feed *feed)
+{
+    switch (feed->source) {
+    case TN_FEED_RANDOM:
+        return "random";
+    case TN_FEED_ABSENT:
+        return "left out";
+    default:
+        return feed->from;
+    }
+}
+
+void tn_cli_feeds_print(const tn_cli_feeds *feeds)
+{
+    for (size_t i = 0; i < feeds->count; i++) {
+        const tn_cli_feed *feed = &feeds->items[i];
+        char dims[128];
+        tn_cli_dims_text(dims, sizeof dims, feed->tensor.rank, feed->tensor.dims);
+        printf("  in  %s  %s %s  %s", feed->info.name, tenon_dtype_text(feed->tensor.dtype), dims, source_text(feed));
+        for (int d = 0, n = 0; d < feed->tensor.rank && feed->any_open; d++) {
+            if (feed->open[d]) {
+                const char *symbol = symbol_of(feed, d);
+                printf(n++ ? ", %s%.0d = %lld" : "  (assumed: %s%.0d = %lld", symbol ? symbol : "dim ", symbol ? 0 : d,
+                       (long long)feed->tensor.dims[d]);
+            }
+        }
+        puts(feed->any_open ? ", the smallest the graph accepts; see --shape)" : "");
+    }
+}
+
+cJSON *tn_cli_feeds_json(const tn_cli_feeds *feeds)
+{
+    cJSON *list = cJSON_CreateArray();
+    for (size_t i = 0; i < feeds->count; i++) {
+        const tn_cli_feed *feed = &feeds->items[i];
+        cJSON *item = cJSON_CreateObject(), *shape = cJSON_CreateArray(), *open = cJSON_CreateArray();
+        cJSON_AddStringToObject(item, "name", feed->info.name);
+        cJSON_AddStringToObject(item, "dtype", tenon_dtype_text(feed->tensor.dtype));
+        for (int d = 0; d < feed->tensor.rank; d++) {
+            cJSON_AddItemToArray(shape, cJSON_CreateNumber((double)feed->tensor.dims[d]));
+            if (feed->open[d]) {
+                cJSON_AddItemToArray(open, cJSON_CreateNumber(d));
+            }
+        }
+        cJSON_AddItemToObject(item, "shape", shape);
+        cJSON_AddStringToObject(item, "source", source_text(feed));
+        cJSON_AddItemToObject(item, "assumed_dims", open);
+        cJSON_AddItemToArray(list, item);
+    }
+    return list;
+}

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The inputs of a run: from files, pictures or a seeded generator, with shapes from --shape, the files, or the smallest that the
+// graph accepts. Everything that was assumed can be told.
+// Ownership: feeds own their data, which the session reads in place: keep them until it is closed. Threads: one.
+#ifndef TN_CLI_FEED_H
+#define TN_CLI_FEED_H
+
+#include "cli_session.h"
+#include "cli_tensor.h"
+
+typedef struct tn_cli_feed {
+    tenon_value_info info;
+    tn_cli_tensor tensor;
+    enum { TN_FEED_RANDOM, TN_FEED_FILE, TN_FEED_PICTURE, TN_FEED_ABSENT } source;
+    char *from;                 // the file or picture
+    bool open[8];               // dims that neither the model, nor a file, nor --shape fixed: assumed
+    bool any_open;
+} tn_cli_feed;
+
+typedef struct tn_cli_feeds {
+    tn_cli_feed *items;
+    size_t count;
+    double prepare_ms;          // planning for these shapes
+    unsigned tries;             // shapes that were tried
+} tn_cli_feeds;
+
+// Collects all inputs, gives them to the session and plans for them. Exit codes; what is wrong is told.
+int tn_cli_feeds_make(tn_cli_feeds *feeds, tn_cli_session *s, const tn_cli_options *options);
+// Gives made feeds to another session of the same model.
+int tn_cli_feeds_give(const tn_cli_feeds *feeds, tn_cli_session *s);
+void tn_cli_feeds_deinit(tn_cli_feeds *feeds);
+
+// "  in  data float32 1x3x224x224 random (assumed: dim 0 = 1)" lines on stdout.
+void tn_cli_feeds_print(const tn_cli_feeds *feeds);
+cJSON *tn_cli_feeds_json(const tn_cli_feeds *feeds);
+
+#endif

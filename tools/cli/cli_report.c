@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory, messages and exit codes of the tenon command (cli.h).
+// The two settings are those of the process: how it talks to its user.
+#include "cli.h"
+
+#include <cjson/cJSON.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool be_quiet;
+static const char *json_verb;
+
+static void *taken(void *block)
+{
+    if (!block) {
+        fputs("tenon: no memory left\n", stderr);
+        exit(TN_EXIT_LIMIT);
+    }
+    return block;
+}
+
+void *tn_cli_take(size_t count, size_t size)
+{
+    return taken(calloc(count ? count : 1, size ? size : 1));
+}
+
+void *tn_cli_grow(void *block, size_t count, size_t size)
+{
+    if (size && count > SIZE_MAX / size) {
+        return taken(NULL);
+    }
+    const size_t bytes = count * size;
+    return taken(realloc(block, bytes ? bytes : 1));
+}
+
+char *tn_cli_copy(const char *text)
+{
+    const size_t length = strlen(text) + 1;
+    return memcpy(tn_cli_take(length, 1), text, length);
+}
+
+static char *format_list(const char *format, va_list list)
+{
+    va_list again;
+    va_copy(again, list);
+    const int length = vsnprintf(NULL, 0, format, again);
+    va_end(again);
+    char *text = tn_cli_take((size_t)(length > 0 ? length : 0) + 1, 1);
+    vsnprintf(text, (size_t)(length > 0 ? length : 0) + 1, format, list);
+    return text;
+}
+
+char *tn_cli_format(const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    char *text = format_list(format, list);
+    va_end(list);
+    return text;
+}
+
+void tn_cli_set_quiet(bool quiet)
+{
+    be_quiet = quiet;
+}
+
+void tn_cli_set_json_errors(const char *verb)
+{
+    json_verb = verb;
+}
+
+void tn_cli_note(const char *format, ...)
+{
+    if (be_quiet) {
+        return;
+    }
+    va_list list;
+    va_start(list, format);
+    fputs("tenon: ", stderr);
+    vfprintf(stderr, format, list);
+    fputc('\n', stderr);
+    va_end(list);
+}
+
+static void tell_json(int code, const char *status, const char *place, const char *message)
+{
+    cJSON *root = json_verb ? cJSON_CreateObject() : NULL;
+    if (!root) {
+        return;
+    }
+    cJSON_AddNumberToObject(root, "schema", 1);
+    cJSON_AddStringToObject(root, "verb", json_verb);
+    cJSON *error = cJSON_AddObjectToObject(root, "error");
+    cJSON_AddStringToObject(error, "status", status);
+    cJSON_AddStringToObject(error, "place", place);
+    cJSON_AddStringToObject(error, "message", message);
+    cJSON_AddNumberToObject(error, "exit", code);
+    char *text = cJSON_Print(root);
+    if (text) {
+        puts(text);
+    }
+    free(text);
+    cJSON_Delete(root);
+}
+
+int tn_cli_fail(int code, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    char *text = format_list(format, list);
+    va_end(list);
+    fprintf(stderr, "tenon: %s\n", text);
+    tell_json(code, code == TN_EXIT_USAGE ? "usage" : "failed", "", text);
+    free(text);
+    return code;
+}
+
+int tn_cli_exit_of(tenon_status status)
+{
+    switch (status) {
+    case TENON_OK:
+        return TN_EXIT_GOOD;
+    case TENON_INVALID_ARGUMENT:
+    case TENON_NOT_FOUND:
+        return TN_EXIT_USAGE;
+    case TENON_INVALID_MODEL:
+    case TENON_IO:
+        return TN_EXIT_MODEL;
+    case TENON_UNSUPPORTED:
+    case TENON_FALLBACK:
+        return TN_EXIT_UNSUPPORTED;
+    case TENON_DEVICE:
+        return TN_EXIT_DEVICE;
+    case TENON_OUT_OF_MEMORY:
+    case TENON_LIMIT:
+        return TN_EXIT_LIMIT;
+    case TENON_CANCELLED:
+        return TN_EXIT_INTERRUPT;
+    case TENON_STATE:
+    case TENON_DEADLINE:
+    case TENON_INTERNAL:
+        break;
+    }
+    return TN_EXIT_CHECK;
+}
+
+int tn_cli_error(tenon_error *error)
+{
+    const tenon_status status = error ? tenon_error_status(error) : TENON_OUT_OF_MEMORY;
+    const char *place = error ? tenon_error_place(error) : "";
+    const char *message = error ? tenon_error_message(error) : "no memory left";
+    const int code = tn_cli_exit_of(status);
+    fprintf(stderr, "tenon: %s%s%s\n", place, *place ? ": " : "", message);
+    tell_json(code, tenon_status_text(status), place, message);
+    tenon_error_destroy(error);
+    return code;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening, running and asking a session (cli_session.h).
+// The session that runs is kept for the signal handler: tenon_session_cancel is what it calls.
+#include "cli_session.h"
+
+#include "cli_file.h"
+#include "cli_text.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static tenon_session *volatile running;
+static volatile sig_atomic_t interrupted;
+
+static void on_interrupt(int number)
+{
+    (void)number;
+    if (running && !interrupted) {
+        interrupted = 1;
+        tenon_session_cancel(running);
+        return;
+    }
+    tn_cli_writer_remove_pending();
+    _exit(TN_EXIT_INTERRUPT);
+}
+
+void tn_cli_catch_interrupt(void)
+{
+    struct sigaction action = {.sa_handler = on_interrupt};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+}
+
+static void on_log(void *context, tenon_log_level level, const char *text)
+{
+    tn_cli_session *s = context;
+    enum { SHOWN = 8 };
+    if (level < TENON_LOG_WARNING) {
+        return;
+    }
+    if (++s->warnings <= SHOWN) {
+        tn_cli_note("%s: %s", level == TENON_LOG_ERROR ? "error" : "warning", text);
+    } else if (s->warnings == SHOWN + 1) {
+        tn_cli_note("more warnings are not shown; tenon explain tells each node's story");
+    }
+}
+
+static tenon_status open_model(tn_cli_session *s, const char *path, const tenon_model_options *options, tenon_error **error)
+{
+    if (strcmp(path, "-") != 0) {
+        return tenon_model_open(&s->model, path, options, error);
+    }
+    size_t size;
+    if (!tn_cli_file_read(path, &s->bytes, &size, NULL)) {
+        return TENON_IO;
+    }
+    return tenon_model_open_memory(&s->model, s->bytes, size, options, error);
+}
+
+int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
+{
+    tenon_error *error = NULL;
+    *s = (tn_cli_session){0};
+    tenon_model_options mo;
+    tenon_model_options_init(&mo);
+    mo.log = on_log;
+    mo.log_context = s;
+    mo.no_optimise = options->no_optimise;
+    const double begin = tn_cli_seconds();
+    if (open_model(s, options->model, &mo, &error) != TENON_OK) {
+        return error ? tn_cli_error(error) : TN_EXIT_MODEL;
+    }
+    const double opened = tn_cli_seconds();
+    tenon_session_options so;
+    tenon_session_options_init(&so);
+    so.device = options->device;
+    so.threads = (unsigned)options->threads;
+    so.precision = options->precision;
+    so.strict = options->strict;
+    so.memory_limit = options->memory_limit;
+    so.limit_peak_bytes = options->limit_peak;
+    so.isa = options->isa;
+    so.pin = options->pin;
+    if (tenon_session_create(&s->session, s->model, &so, &error) != TENON_OK) {
+        tenon_model_destroy(s->model);
+        s->model = NULL;
+        return tn_cli_error(error);
+    }
+    s->open_ms = 1e3 * (opened - begin);
+    s->create_ms = 1e3 * (tn_cli_seconds() - opened);
+    return TN_EXIT_GOOD;
+}
+
+void tn_cli_session_close(tn_cli_session *s)
+{
+    tenon_session_destroy(s->session);
+    tenon_model_destroy(s->model);
+    free(s->bytes);
+    *s = (tn_cli_session){0};
+}
+
+int tn_cli_session_run(tn_cli_session *s, const char *const *names, size_t count)
+{
+    tenon_error *error = NULL;
+    running = s->session;
+    const tenon_status status = tenon_session_run(s->session, names, count, &error);
+    running = NULL;
+    if (interrupted) {
+        tenon_error_destroy(error);
+        return tn_cli_fail(TN_EXIT_INTERRUPT, "interrupted");
+    }
+    return status == TENON_OK ? TN_EXIT_GOOD : tn_cli_error(error);
+}
+
+int tn_cli_session_write_outputs(const tn_cli_session *s, const tn_cli_options *options)
+{
+    tn_cli_writer writer;
+    if (!options->outputs) {
+        return TN_EXIT_GOOD;
+    }
+    int code = tn_cli_writer_open(&writer, options->outputs);
+    for (size_t i = 0; !code && i < tenon_session_output_count(s->session); i++) {
+        tenon_tensor tensor;
+        tenon_error *error = NULL;
+        if (tenon_session_output(s->session, i, &tensor, &error) != TENON_OK) {
+            tn_cli_writer_abandon(&writer);
+            return tn_cli_error(error);
+        }
+        code = tn_cli_writer_add(&writer, tensor.data, tensor.dtype == TENON_STRING ? 0 : tensor.bytes);
+    }
+    return code ? code : tn_cli_writer_close(&writer);
+}
+
+cJSON *tn_cli_session_report(const tn_cli_session *s, tenon_report_kind kind, int *code)
+{
+    char *text = NULL;
+    tenon_error *error = NULL;
+    const bool of_model = kind == TENON_REPORT_MODEL || kind == TENON_REPORT_GRAPH;
+    const tenon_status status = of_model ? tenon_model_report(s->model, kind, &text, &error)
+                                         : tenon_report(s->session, kind, &text, &error);
+    if (status != TENON_OK) {
+        *code = tn_cli_error(error);
+        return NULL;
+    }
+    cJSON *tree = cJSON_Parse(text);
+    tenon_report_destroy(s->model, text);
+    *code = tree ? TN_EXIT_GOOD : tn_cli_fail(TN_EXIT_LIMIT, "a report of the library could not be read");
+    return tree;
+}
+
+double tn_cli_number(const cJSON *object, const char *key, double otherwise)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsNumber(item) ? item->valuedouble : otherwise;
+}
+
+const char *tn_cli_string(const cJSON *object, const char *key, const char *otherwise)
+{
+    const cJSON *item = cJSON_GetObjectItemCaseSensitive(object, key);
+    return cJSON_IsString(item) ? item->valuestring : otherwise;
+}
+
+cJSON *tn_cli_document(const char *verb, const tn_cli_options *options)
+{
+    cJSON *root = cJSON_CreateObject();
+    cJSON_AddNumberToObject(root, "schema", 1);
+    cJSON_AddStringToObject(root, "verb", verb);
+    if (options->model) {
+        cJSON_AddStringToObject(root, "model", options->model);
+    }
+    return root;
+}
+
+void tn_cli_print_document(cJSON *root)
+{
+    char *text = cJSON_Print(root);
+    if (text) {
+        puts(text);
+    }
+    free(text);
+    cJSON_Delete(root);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a model and a session from the options, runs that Ctrl-C can stop, and reports as JSON trees.
+// Ownership: tn_cli_session owns model, session and the bytes read from stdin. Threads: one.
+#ifndef TN_CLI_SESSION_H
+#define TN_CLI_SESSION_H
+
+#include "cli_options.h"
+
+#include <cjson/cJSON.h>
+
+typedef struct tn_cli_session {
+    tenon_model *model;
+    tenon_session *session;
+    uint8_t *bytes;              // the model, when it came from stdin
+    double open_ms, create_ms;
+    unsigned warnings;           // of the library
+} tn_cli_session;
+
+// Each gives an exit code after telling what is wrong.
+int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options);
+void tn_cli_session_close(tn_cli_session *s);
+int tn_cli_session_run(tn_cli_session *s, const char *const *names, size_t count);
+
+// Writes all outputs of the last run to options->outputs, if given.
+int tn_cli_session_write_outputs(const tn_cli_session *s, const tn_cli_options *options);
+
+// A report, parsed; the caller deletes it. NULL after telling why, with the exit code in *code.
+cJSON *tn_cli_session_report(const tn_cli_session *s, tenon_report_kind kind, int *code);
+
+// Ctrl-C stops a run at its next step; a second one ends the command. Temporary files are removed either way.
+void tn_cli_catch_interrupt(void);
+
+// Fields of a report, with what to say when they are not there.
+double tn_cli_number(const cJSON *object, const char *key, double otherwise);
+const char *tn_cli_string(const cJSON *object, const char *key, const char *otherwise);
+
+// The root of a verb's JSON document: schema, verb, model.
+cJSON *tn_cli_document(const char *verb, const tn_cli_options *options);
+// Prints a document to stdout and deletes it.
+void tn_cli_print_document(cJSON *root);
+
+#endif
