@@ -439,11 +439,15 @@ void tn_cli_feeds_print(const tn_cli_feeds *feeds)
         for (int d = 0, n = 0; d < feed->tensor.rank && feed->any_open; d++) {
             if (feed->open[d]) {
                 const char *symbol = symbol_of(feed, d);
-                printf(n++ ? ", %s%.0d = %lld" : "  (assumed: %s%.0d = %lld", symbol ? symbol : "dim ", symbol ? 0 : d,
-                       (long long)feed->tensor.dims[d]);
+                char unnamed[16];
+                snprintf(unnamed, sizeof unnamed, "dim %d", d);
+                printf("%s%s = %lld", n++ ? ", " : "  (assumed: ", symbol ? symbol : unnamed, (long long)feed->tensor.dims[d]);
             }
         }
-        puts(feed->any_open ? ", the smallest the graph accepts; see --shape)" : "");
+        if (feed->any_open) {
+            fputs(feed->source == TN_FEED_FILE ? ", from the size of the file)" : ", the smallest the graph accepts)", stdout);
+        }
+        putchar('\n');
     }
 }
 

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenon explain: for each node of the plan the kernel that was chosen, those that lost and why, layouts and leases; and what runs
+// where.
+#include "cmd.h"
+
+#include "cli_feed.h"
+#include "cli_text.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void shape_text(const cJSON *shape, char *buffer, size_t size)
+{
+    int64_t dims[8];
+    int rank = 0;
+    const cJSON *dim;
+    cJSON_ArrayForEach(dim, shape)
+    {
+        if (rank < 8) {
+            dims[rank++] = cJSON_IsNumber(dim) ? (int64_t)dim->valuedouble : -1;
+        }
+    }
+    tn_cli_dims_text(buffer, size, cJSON_IsArray(shape) ? rank : -1, dims);
+}
+
+static void print_origins(const cJSON *node)
+{
+    const cJSON *origin, *list = cJSON_GetObjectItemCaseSensitive(node, "origins");
+    const char *name = tn_cli_string(node, "name", "");
+    if (cJSON_GetArraySize(list) < 2) {
+        origin = cJSON_GetArrayItem(list, 0);
+        if (!cJSON_IsString(origin) || strcmp(origin->valuestring, name) == 0) {
+            return;
+        }
+    }
+    printf("      from ");
+    cJSON_ArrayForEach(origin, list)
+    {
+        printf(" %s", cJSON_IsString(origin) ? origin->valuestring : "?");
+    }
+    putchar('\n');
+}
+
+static void print_node(const cJSON *node, int index, bool brief)
+{
+    char shape[128], macs[24];
+    shape_text(cJSON_GetObjectItemCaseSensitive(node, "shape"), shape, sizeof shape);
+    const double n = tn_cli_number(node, "macs", 0);
+    const char *in = tn_cli_string(node, "layout_in", "-"), *out = tn_cli_string(node, "layout_out", "-");
+    printf("%4d %s%s%s  %s  %s %s\n", index, tn_cli_bold(), tn_cli_string(node, "name", "?"), tn_cli_plain(),
+           tn_cli_string(node, "op", "?"), tn_cli_string(node, "dtype", "-"), shape);
+    printf("      kernel %s (%s) on %s, %s%s%s, %s%s%s\n", tn_cli_string(node, "kernel", "-"), tn_cli_string(node, "impl", "-"),
+           tn_cli_string(node, "device", "-"), in, strcmp(in, out) ? " -> " : "", strcmp(in, out) ? out : "",
+           tn_cli_string(node, "lease", "-"), n > 0 ? ", MACs " : "", n > 0 ? tn_cli_count_text(macs, n) : "");
+    const char *fallback = tn_cli_string(node, "fallback", NULL);
+    if (fallback) {
+        printf("      %sfell back%s: %s\n", tn_cli_red(), tn_cli_plain(), fallback);
+    }
+    if (brief) {
+        return;
+    }
+    print_origins(node);
+    const cJSON *row;
+    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(node, "lost"))
+    {
+        printf("      %slost%s   %s: %s\n", tn_cli_dim(), tn_cli_plain(), tn_cli_string(row, "kernel", "?"),
+               tn_cli_string(row, "why", "?"));
+    }
+}
+
+static void print_placement(const cJSON *placement)
+{
+    static const char *const heads[] = {"device", ">nodes", ">MACs"};
+    tn_cli_table table;
+    const cJSON *device;
+    tn_cli_table_init(&table, 3, heads);
+    cJSON_ArrayForEach(device, placement)
+    {
+        char macs[24];
+        tn_cli_table_add(&table, 0, "%s", device->string);
+        tn_cli_table_add(&table, 1, "%.0f", tn_cli_number(device, "nodes", 0));
+        tn_cli_table_add(&table, 2, "%s", tn_cli_count_text(macs, tn_cli_number(device, "macs", 0)));
+    }
+    printf("\nPlacement\n");
+    tn_cli_table_print(&table);
+}
+
+static int print_text(const cJSON *explain, const cJSON *placement, const tn_cli_feeds *feeds, const tn_cli_options *o)
+{
+    const cJSON *node;
+    int index = 0, shown = 0;
+    printf("%s%s%s  up to %s, %.0f thread%s\n", tn_cli_bold(), o->model, tn_cli_plain(), tn_cli_string(explain, "isa", "?"),
+           tn_cli_number(explain, "threads", 0), tn_cli_number(explain, "threads", 0) == 1 ? "" : "s");
+    tn_cli_feeds_print(feeds);
+    putchar('\n');
+    cJSON_ArrayForEach(node, cJSON_GetObjectItemCaseSensitive(explain, "nodes"))
+    {
+        if (!o->node || strstr(tn_cli_string(node, "name", ""), o->node)) {
+            print_node(node, index, o->brief);
+            shown++;
+        }
+        index++;
+    }
+    if (o->node && !shown) {
+        return tn_cli_fail(TN_EXIT_USAGE, "--node: no node of the plan has '%s' in its name", o->node);
+    }
+    print_placement(placement);
+    return TN_EXIT_GOOD;
+}
+
+// Stages past the first are planned at run time: to explain them the model must run.
+static int run_if_asked(tn_cli_session *s, const tn_cli_options *o)
+{
+    int code = TN_EXIT_GOOD;
+    const uint64_t runs = o->runs != TN_CLI_UNSET ? o->runs : o->outputs ? 1 : 0;
+    for (uint64_t i = 0; !code && i < runs; i++) {
+        code = tn_cli_session_run(s, NULL, 0);
+    }
+    return code || !o->outputs ? code : tn_cli_session_write_outputs(s, o);
+}
+
+static int run(const tn_cli_options *options)
+{
+    tn_cli_session session;
+    tn_cli_feeds feeds;
+    cJSON *explain = NULL, *placement = NULL;
+    int code = tn_cli_session_open(&session, options);
+    if (code) {
+        return code;
+    }
+    code = tn_cli_feeds_make(&feeds, &session, options);
+    if (!code) {
+        code = run_if_asked(&session, options);
+    }
+    if (!code) {
+        explain = tn_cli_session_report(&session, TENON_REPORT_EXPLAIN, &code);
+    }
+    if (!code) {
+        placement = tn_cli_session_report(&session, TENON_REPORT_PLACEMENT, &code);
+    }
+    if (!code && options->json) {
+        cJSON *root = tn_cli_document("explain", options);
+        cJSON_AddItemToObject(root, "inputs", tn_cli_feeds_json(&feeds));
+        cJSON_AddItemToObject(root, "plan", explain);
+        cJSON_AddItemToObject(root, "placement", placement);
+        explain = placement = NULL;
+        tn_cli_print_document(root);
+    } else if (!code) {
+        code = print_text(explain, placement, &feeds, options);
+    }
+    cJSON_Delete(explain);
+    cJSON_Delete(placement);
+    tn_cli_session_close(&session);
+    tn_cli_feeds_deinit(&feeds);
+    return code;
+}
+
+#define AT(field) offsetof(tn_cli_options, field)
+
+static const tn_cli_option options_of_explain[] = {
+    {"node", "TEXT", TN_CLI_TEXT, AT(node), "only nodes with TEXT in their name"},
+    {"brief", NULL, TN_CLI_FLAG, AT(brief), "two lines a node: no kernels that lost, no origins"},
+    {NULL, NULL, TN_CLI_FLAG, 0, NULL},
+};
+
+const tn_cli_verb tn_verb_explain = {
+    .name = "explain",
+    .summary = "why each node runs as it does: kernel, layout, lease, device",
+    .about = "Plans the model and prints its nodes in the order they run: operator, result, the kernel that was chosen, the layout\n"
+             "it reads and writes, the lease of its result (private, share, output, scratch), the nodes of the file that it came\n"
+             "from, and every kernel that lost with the reason. Then nodes and multiply-accumulates per device. Models whose\n"
+             "shapes depend on data are planned in stages: --runs 1 plans, and shows, all of them.\n",
+    .examples = "  tenon explain model.onnx --brief\n"
+                "  tenon explain model.onnx --node conv1 --isa avx2\n"
+                "  tenon explain model.onnx --json | jq '.plan.nodes[] | select(.fallback)'\n",
+    .options = options_of_explain,
+    .run = run,
+};

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// tenon info: what a model holds, whether all of it is supported, and what it will take, before anything runs.
+#include "cmd.h"
+
+#include "cli_feed.h"
+#include "cli_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct reports {
+    cJSON *model, *memory, *explain, *placement, *graph;
+} reports;
+
+static void free_reports(reports *r)
+{
+    cJSON_Delete(r->model);
+    cJSON_Delete(r->memory);
+    cJSON_Delete(r->explain);
+    cJSON_Delete(r->placement);
+    cJSON_Delete(r->graph);
+}
+
+static int ask(reports *r, const tn_cli_session *s, bool graph)
+{
+    int code;
+    r->model = tn_cli_session_report(s, TENON_REPORT_MODEL, &code);
+    r->memory = code ? NULL : tn_cli_session_report(s, TENON_REPORT_MEMORY, &code);
+    r->explain = code ? NULL : tn_cli_session_report(s, TENON_REPORT_EXPLAIN, &code);
+    r->placement = code ? NULL : tn_cli_session_report(s, TENON_REPORT_PLACEMENT, &code);
+    if (!code && graph) {
+        r->graph = tn_cli_session_report(s, TENON_REPORT_GRAPH, &code);
+    }
+    return code;
+}
+
+static double planned_macs(const reports *r)
+{
+    double macs = 0;
+    const cJSON *device;
+    cJSON_ArrayForEach(device, r->placement)
+    {
+        macs += tn_cli_number(device, "macs", 0);
+    }
+    return macs;
+}
+
+static void print_values(const char *what, const cJSON *list)
+{
+    const cJSON *value, *dim;
+    cJSON_ArrayForEach(value, list)
+    {
+        printf("  %s %s%s%s  %s  ", what, tn_cli_bold(), tn_cli_string(value, "name", "?"), tn_cli_plain(),
+               tn_cli_string(value, "dtype", "?"));
+        const cJSON *shape = cJSON_GetObjectItemCaseSensitive(value, "shape");
+        const cJSON *symbols = cJSON_GetObjectItemCaseSensitive(value, "symbols");
+        int d = 0;
+        cJSON_ArrayForEach(dim, shape)
+        {
+            const cJSON *symbol = cJSON_GetArrayItem(symbols, d);
+            if (cJSON_IsNumber(dim)) {
+                printf("%s%.0f", d ? "x" : "", dim->valuedouble);
+            } else {
+                printf("%s%s", d ? "x" : "", cJSON_IsString(symbol) ? symbol->valuestring : "?");
+            }
+            d++;
+        }
+        puts(d ? "" : cJSON_IsArray(shape) ? "scalar" : "any shape");
+    }
+}
+
+// How many planned nodes of each kind, and of those on a reference kernel: {op: {"nodes", "reference"}}.
+static cJSON *support(const reports *r)
+{
+    cJSON *table = cJSON_CreateObject();
+    const cJSON *node;
+    cJSON_ArrayForEach(node, cJSON_GetObjectItemCaseSensitive(r->explain, "nodes"))
+    {
+        const char *op = tn_cli_string(node, "op", "?");
+        cJSON *row = cJSON_GetObjectItemCaseSensitive(table, op);
+        if (!row) {
+            row = cJSON_AddObjectToObject(table, op);
+            cJSON_AddNumberToObject(row, "nodes", 0);
+            cJSON_AddNumberToObject(row, "reference", 0);
+        }
+        const bool reference = strcmp(tn_cli_string(node, "impl", ""), "reference") == 0;
+        cJSON_SetNumberValue(cJSON_GetObjectItem(row, "nodes"), tn_cli_number(row, "nodes", 0) + 1);
+        cJSON_SetNumberValue(cJSON_GetObjectItem(row, "reference"), tn_cli_number(row, "reference", 0) + reference);
+    }
+    return table;
+}
+
+static void print_operators(const cJSON *operators)
+{
+    const cJSON *op;
+    int column = 0;
+    printf("\nOperators in the file\n ");
+    cJSON_ArrayForEach(op, operators)
+    {
+        const int width = (int)strlen(op->string) + 6;
+        if (column && column + width > 100) {
+            printf("\n ");
+            column = 0;
+        }
+        column += width;
+        printf(" %s:%.0f", op->string, op->valuedouble);
+    }
+    putchar('\n');
+}
+
+static void print_support(const reports *r)
+{
+    cJSON *table = support(r);
+    const cJSON *row;
+    double nodes = 0, reference = 0;
+    cJSON_ArrayForEach(row, table)
+    {
+        nodes += tn_cli_number(row, "nodes", 0);
+        reference += tn_cli_number(row, "reference", 0);
+    }
+    printf("\nSupport\n  every operator of the file is supported; the plan has %.0f nodes, %.0f of them on reference kernels\n", nodes,
+           reference);
+    cJSON_ArrayForEach(row, table)
+    {
+        if (tn_cli_number(row, "reference", 0) > 0) {
+            printf("    reference: %s (%.0f of %.0f)\n", row->string, tn_cli_number(row, "reference", 0),
+                   tn_cli_number(row, "nodes", 0));
+        }
+    }
+    cJSON_Delete(table);
+}
+
+static void print_blocks(const cJSON *blocks)
+{
+    static const char *const heads[] = {">offset", ">bytes", ">first", ">last", "tensor", "shares with"};
+    tn_cli_table table;
+    const cJSON *block;
+    tn_cli_table_init(&table, 6, heads);
+    cJSON_ArrayForEach(block, blocks)
+    {
+        tn_cli_table_add(&table, 0, "%.0f", tn_cli_number(block, "offset", 0));
+        tn_cli_table_add(&table, 1, "%.0f", tn_cli_number(block, "bytes", 0));
+        tn_cli_table_add(&table, 2, "%.0f", tn_cli_number(block, "first", 0));
+        tn_cli_table_add(&table, 3, "%.0f", tn_cli_number(block, "last", 0));
+        tn_cli_table_add(&table, 4, "%s", tn_cli_string(block, "name", ""));
+        tn_cli_table_add(&table, 5, "%s", tn_cli_string(block, "alias_of", ""));
+    }
+    tn_cli_table_print(&table);
+}
+
+static void print_memory(const reports *r, bool blocks)
+{
+    static const struct { const char *key, *what; } rows[] = {{"peak_bytes", "peak"}, {"arena_bytes", "arena"},
+                                                              {"lower_bound_bytes", "lower bound of the arena"},
+                                                              {"packed_bytes", "packed weights"}, {"scratch_bytes", "workspaces"}};
+    char size[24];
+    printf("\nMemory (%s)\n", cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r->memory, "exact")) ? "exact" : "a bound, not exact");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        const double bytes = tn_cli_number(r->memory, rows[i].key, -1);
+        if (bytes >= 0) {
+            printf("  %-26s %s\n", rows[i].what, tn_cli_size_text(size, bytes));
+        }
+    }
+    if (blocks) {
+        print_blocks(cJSON_GetObjectItemCaseSensitive(r->memory, "blocks"));
+    }
+}
+
+static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli_options *o)
+{
+    char a[24], b[24];
+    printf("%s%s%s  %s opset %.0f, made by %s\n", tn_cli_bold(), o->model, tn_cli_plain(), tn_cli_string(r->model, "format", "?"),
+           tn_cli_number(r->model, "opset", 0), tn_cli_string(r->model, "producer", "?"));
+    print_values("in ", cJSON_GetObjectItemCaseSensitive(r->model, "inputs"));
+    print_values("out", cJSON_GetObjectItemCaseSensitive(r->model, "outputs"));
+    printf("  %.0f nodes, %s parameters (%s)\n", tn_cli_number(r->model, "nodes", 0),
+           tn_cli_count_text(a, tn_cli_number(r->model, "parameters", 0)),
+           tn_cli_size_text(b, tn_cli_number(r->model, "weight_bytes", 0)));
+    printf("\nPlanned for\n");
+    tn_cli_feeds_print(feeds);
+    printf("  %s multiply-accumulates\n", tn_cli_count_text(a, planned_macs(r)));
+    print_operators(cJSON_GetObjectItemCaseSensitive(r->model, "operators"));
+    print_support(r);
+    print_memory(r, o->memory);
+    if (r->graph) {
+        printf("\n%s\n", cJSON_IsString(r->graph) ? r->graph->valuestring : "");
+    }
+}
+
+static void print_json(reports *r, const tn_cli_feeds *feeds, const tn_cli_options *o)
+{
+    cJSON *root = tn_cli_document("info", o);
+    cJSON *item = r->model->child;
+    while (item) {   // the model's facts belong to the top level
+        cJSON *next = item->next;
+        cJSON_AddItemToObject(root, item->string, cJSON_DetachItemViaPointer(r->model, item));
+        item = next;
+    }
+    cJSON_AddItemToObject(root, "planned_for", tn_cli_feeds_json(feeds));
+    cJSON_AddNumberToObject(root, "planned_macs", planned_macs(r));
+    cJSON_AddItemToObject(root, "support", support(r));
+    cJSON_AddItemToObject(root, "placement", r->placement);
+    r->placement = NULL;
+    if (!o->memory) {
+        cJSON_DeleteItemFromObject(r->memory, "blocks");
+    }
+    cJSON_AddItemToObject(root, "memory", r->memory);
+    r->memory = NULL;
+    if (r->graph) {
+        cJSON_AddItemToObject(root, "graph", r->graph);
+        r->graph = NULL;
+    }
+    tn_cli_print_document(root);
+}
+
+static int run(const tn_cli_options *options)
+{
+    tn_cli_session session;
+    tn_cli_feeds feeds;
+    reports r = {0};
+    int code = tn_cli_session_open(&session, options);
+    if (code) {
+        return code;
+    }
+    code = tn_cli_feeds_make(&feeds, &session, options);
+    if (!code) {
+        code = ask(&r, &session, options->graph);
+    }
+    if (!code && options->json) {
+        print_json(&r, &feeds, options);
+    } else if (!code) {
+        print_text(&r, &feeds, options);
+    }
+    free_reports(&r);
+    tn_cli_session_close(&session);
+    tn_cli_feeds_deinit(&feeds);
+    return code;
+}
+
+#define AT(field) offsetof(tn_cli_options, field)
+
+static const tn_cli_option options_of_info[] = {
+    {"memory", NULL, TN_CLI_FLAG, AT(memory), "every block of the arena: offset, size, first and last step, what it shares"},
+    {"graph", NULL, TN_CLI_FLAG, AT(graph), "the optimised graph as text"},
+    {NULL, NULL, TN_CLI_FLAG, 0, NULL},
+};
+
+const tn_cli_verb tn_verb_info = {
+    .name = "info",
+    .summary = "show a model: inputs, operators, parameters, MACs, memory, support",
+    .about = "Opens and plans the model without running it. A model with operators that are not supported fails with exit\n"
+             "status 4 and a message that lists all of them by node. With --json the keys are those of the reports in tenon.h:\n"
+             "memory = {arena_bytes, lower_bound_bytes, peak_bytes, exact, blocks (with --memory)}.\n",
+    .examples = "  tenon info model.onnx\n"
+                "  tenon info model.onnx --shape input=1x3x640x640 --memory\n"
+                "  tenon info model.onnx --memory --json | jq .memory.peak_bytes\n",
+    .options = options_of_info,
+    .run = run,
+};
