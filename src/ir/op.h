@@ -104,6 +104,7 @@ typedef struct tn_move {
     int n_in;
     const tn_fact *const *in;    // facts with known shapes; in[i]->value where contents are known
     const tn_fact *out;          // fact of output `out_index`
+    int n_out;                   // the node's
     int out_index;               // operators with several outputs (split) are asked once per output
     tn_region *regions;          // room for TN_MAX_REGIONS
     int count;                   // filled in

@@ -3,12 +3,17 @@
 // Ownership: plain values. Threads: one walk each.
 #include "ops/walk.h"
 
+#include "base/num.h"
+
 void tn_strides_of(const tn_shape *shape, int64_t *strides)
 {
     int64_t stride = 1;
     for (int d = shape->rank - 1; d >= 0; d--) {
         strides[d] = stride;
-        stride *= TN_MAX(shape->dims[d], 1);
+        // beside a dim of 0 the others need not fit together; nothing is walked then
+        if (!tn_mul_i64(stride, TN_MAX(shape->dims[d], 1), &stride)) {
+            stride = INT64_MAX;
+        }
     }
 }
 
@@ -25,13 +30,15 @@ static bool mergeable(const tn_walk *walk, int outer, int64_t (*strides)[TN_MAX_
 
 bool tn_walk_init_strides(tn_walk *walk, const tn_shape *shape, int n, int64_t (*strides)[TN_MAX_RANK])
 {
+    for (int d = 0; d < shape->rank; d++) {
+        if (shape->dims[d] == 0) {
+            return false;
+        }
+    }
     walk->rank = 0;
     walk->n = n;
     for (int d = 0; d < shape->rank; d++) {
         const int64_t size = shape->dims[d];
-        if (size == 0) {
-            return false;
-        }
         if (size == 1) {
             continue;
         }

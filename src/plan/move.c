@@ -21,7 +21,7 @@ static tn_status boxes_of(tn_work *work, const tn_node *node, int index, const t
         return tn_fail_memory(work->diag, node->name, TN_MAX_REGIONS * sizeof *room);
     }
     tn_move move = {.op = node->op, .attr = node->attr, .n_in = node->n_in, .in = in, .out = tn_work_fact(work, node->out[index]),
-                    .out_index = index, .regions = room};
+                    .n_out = node->n_out, .out_index = index, .regions = room};
     if (!move.out || !node->op->regions(&move) || move.count > TN_MAX_REGIONS) {
         return TN_OK;
     }
