@@ -47,7 +47,7 @@ bool tn_tensor_bytes(const tn_tensor *tensor, size_t *bytes)
     }
     int64_t count;
     return tn_shape_count(&shape, &count) && (uint64_t)count <= SIZE_MAX &&
-           tn_mul_size((size_t)count, tn_dtype_bytes(tensor->dtype), bytes);
+           tn_mul_size((size_t)count, tn_dtype_bytes(tensor->dtype), bytes) && *bytes <= PTRDIFF_MAX;
 }
 
 int64_t tn_tensor_count(const tn_tensor *tensor)
