@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attribute structs through their lists: comparing, deep copying, printing. The one place that knows every attribute kind.
 // Ownership: copies are in the arena given. Threads: any, one arena each.
-#include "ir/attr.h"
+#include "ir/op.h"
 #include "base/num.h"
+#include "base/text.h"
 #include "loop/loop.h"
 
 static const void *field(const void *attr, const tn_attr *row) { return (const char *)attr + row->offset; }

@@ -2,7 +2,6 @@
 // Deep copies of graphs. Values and nodes keep their ids, so that what is known by id of the one holds for the other; constants
 // keep pointing to the same bytes and keep their weight identity.
 // Ownership: the copy owns everything but constant data. Threads: the original is only read.
-#include "ir/attr.h"
 #include "ir/edit.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
 // Ownership: see ir/edit.h. Threads: one writer.
 #include "ir/edit.h"
 #include "base/num.h"
-#include "ir/attr.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 // How the elements of a tensor lie in memory. One table for all devices.
 //
 //   PLAIN    logical order, row-major, dense. The layout of every input, output, constant and of all ranks.
-//   NCHW8C   rank 3..5 [N, C, spatial...]: [N][ceil(C/8)][spatial...][8]; 
+//   NCHW8C   rank 3..5 [N, C, spatial...]: [N][ceil(C/8)][spatial...][8];
 //   NCHW16C  the same with blocks of 16.
 // In a blocked layout the lanes past C in the last block hold anything: no kernel may let them reach a real element (it never
 // reads across lanes past C), and none needs to clear them.

@@ -155,7 +155,16 @@ struct tn_op {
     bool (*loop)(const void *attr, struct tn_loop_build *build, const int *args, int n_args, int *result);
 };
 
+// ---- what can be done with any attribute struct, given its list ----
+
 // Attributes of two nodes of the same operator are equal.
 bool tn_attr_equal(const tn_op *op, const void *a, const void *b);
+
+// A deep copy: arrays, texts, loops and regions too. attr is not NULL. NULL: no memory.
+void *tn_attr_copy(const tn_op *op, const void *attr, tn_arena *arena);
+
+// Appends "{strides=[2,2], activation=relu}": the fields that differ from the defaults; nothing when none does.
+struct tn_text;
+void tn_attr_print(const tn_op *op, const void *attr, struct tn_text *text);
 
 #endif

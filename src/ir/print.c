@@ -3,7 +3,6 @@
 // replaced, and attributes at their defaults are left out.
 // Ownership: writes to the caller's text. Threads: many readers.
 #include "base/text.h"
-#include "ir/attr.h"
 #include "ir/edit.h"
 
 #include <string.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attribute structs with every kind of field: equality, deep copies, text.
 #include "support/unit.h"
-#include "ir/attr.h"
+#include "base/text.h"
+#include "ir/op.h"
 #include "loop/loop.h"
 
 #include <math.h>
