@@ -397,3 +397,13 @@ void tn_graph_remove(tn_graph *graph, tn_node *node)
     *(node->next ? &node->next->prev : &graph->last) = node->prev;
     graph->n_nodes--;
 }
+
+void tn_graph_reorder(tn_graph *graph, tn_node *const *nodes)
+{
+    graph->first = graph->n_nodes ? nodes[0] : NULL;
+    graph->last = graph->n_nodes ? nodes[graph->n_nodes - 1] : NULL;
+    for (size_t i = 0; i < graph->n_nodes; i++) {
+        nodes[i]->prev = i ? nodes[i - 1] : NULL;
+        nodes[i]->next = i + 1 < graph->n_nodes ? nodes[i + 1] : NULL;
+    }
+}

@@ -43,6 +43,9 @@ tn_status tn_graph_replace(tn_graph *graph, tn_value *old, tn_value *value);
 // Removes a node whose outputs have no uses and are not graph outputs.
 void tn_graph_remove(tn_graph *graph, tn_node *node);
 
+// Puts all nodes into the given order, which must be topological and hold each node of the graph once.
+void tn_graph_reorder(tn_graph *graph, tn_node *const *nodes);
+
 // A deep copy (bodies too) into a new graph; constants still point to the same data. map_out: NULL, or n_values pointers that get
 // the copy of each value by id.
 tn_graph *tn_graph_clone(const tn_graph *graph, tn_heap *heap, tn_value **map_out);

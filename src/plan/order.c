@@ -123,16 +123,6 @@ static void greedy(order *o, tn_node **result, bool *done)
     }
 }
 
-static void relink(tn_graph *graph, tn_node *const *nodes, size_t count)
-{
-    graph->first = nodes[0];
-    graph->last = nodes[count - 1];
-    for (size_t i = 0; i < count; i++) {
-        nodes[i]->prev = i ? nodes[i - 1] : NULL;
-        nodes[i]->next = i + 1 < count ? nodes[i + 1] : NULL;
-    }
-}
-
 tn_status tn_plan_order(tn_work *work)
 {
     tn_graph *graph = work->graph;
@@ -161,7 +151,7 @@ tn_status tn_plan_order(tn_work *work)
     }
     greedy(&o, result, done);
     if (peak_of(&o, result) < peak_of(&o, o.nodes)) {
-        relink(graph, result, o.count);
+        tn_graph_reorder(graph, result);
     }
     return TN_OK;
 }
