@@ -67,7 +67,7 @@ TN_INLINE tn_vf tn_vf_act(tn_loop_code code, tn_vf a, tn_vf x, tn_vf y)
     case TN_LOOP_CLIP:
         return tn_vf_clip(a, x, y);
     case TN_LOOP_HARD_SIGMOID:
-        return tn_vf_clip(tn_vf_add(tn_vf_mul(x, a), y), zero, one);
+        return tn_vf_clip(tn_vf_fma(x, a, y), zero, one);
     case TN_LOOP_HARD_SWISH:
         return tn_vf_mul(a, tn_vf_clip(tn_vf_fma(a, tn_vf_set(1.0f / 6.0f), tn_vf_set(0.5f)), zero, one));
     case TN_LOOP_SILU:
@@ -81,7 +81,7 @@ TN_INLINE tn_vf tn_vf_act(tn_loop_code code, tn_vf a, tn_vf x, tn_vf y)
     case TN_LOOP_SOFTPLUS:
         return tn_vf_softplus(a);
     case TN_LOOP_AFFINE:
-        return tn_vf_add(tn_vf_mul(x, a), y);
+        return tn_vf_fma(x, a, y);
     default:
         return a;
     }
