@@ -68,7 +68,7 @@ static tn_status multiply(const tn_infer *infer, int axis, int64_t by, int64_t *
 
 static tn_status infer_depth_to_space(tn_infer *infer)
 {
-    int64_t b, area;
+    int64_t b = 0, area = 0;
     TN_TRY(block_area(infer, &b, &area));
     tn_shape shape = infer->in[0]->shape;
     if (shape.rank == 4) {
@@ -82,7 +82,7 @@ static tn_status infer_depth_to_space(tn_infer *infer)
 
 static tn_status infer_space_to_depth(tn_infer *infer)
 {
-    int64_t b, area;
+    int64_t b = 0, area = 0;
     TN_TRY(block_area(infer, &b, &area));
     tn_shape shape = infer->in[0]->shape;
     if (shape.rank == 4) {
