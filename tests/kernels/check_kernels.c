@@ -83,16 +83,17 @@ static void fail(check *k, const tn_kernel *row, const tn_trial *trial, const ch
         describe_operand(operands, sizeof operands, &trial->c->in[i]);
     }
     printf("FAIL %s: %s\n", row ? row->name : "case", what);
-    printf("     %s case %u seed %" PRIu64 ", %s%s%s\n    %s\n", k->now_family->name, k->now_index, k->seed, trial ? trial->c->op->name : "",
-           trial && trial->special ? ", planted values" : "", how, operands);
+    printf("     %s case %u seed %" PRIu64 ", %s%s%s\n    %s\n", k->now_family->name, k->now_index, k->seed,
+           trial ? trial->c->op->name : "", trial && trial->special ? ", planted values" : "", how, operands);
 }
 
-static void fail_difference(check *k, const tn_kernel *row, const tn_trial *trial, const char *how, int result, const tn_difference *d)
+static void fail_difference(check *k, const tn_kernel *row, const tn_trial *trial, const char *how, int result,
+                            const tn_difference *d)
 {
     char what[256];
     snprintf(what, sizeof what,
-             "result %d: %" PRId64 " elements differ, the worst at %" PRId64 ": %.9g, expected %.9g, allowed %.3g", result, d->count,
-             d->index, d->got, d->want, d->allowed);
+             "result %d: %" PRId64 " elements differ, the worst at %" PRId64 ": %.9g, expected %.9g, allowed %.3g", result,
+             d->count, d->index, d->got, d->want, d->allowed);
     fail(k, row, trial, how, what);
 }
 
@@ -112,9 +113,10 @@ static bool attempt_run(attempt *a, const tn_trial_options *options, bool first)
     const tn_trial *trial = a->trial;
     char how[128];
     snprintf(how, sizeof how, ", %s to %s%s%s%s", tn_layout_text(options->layouts.in), tn_layout_text(options->layouts.out),
-             options->threads ? ", threads" : "", options->at_end ? ", at the end" : "", options->in_place >= 0 ? ", in place" : "");
-    snprintf(now_text, sizeof now_text, "%s, %s case %u seed %" PRIu64 "%s", row->name, a->check->now_family->name, a->check->now_index,
-             a->check->seed, how);
+             options->threads ? ", threads" : "", options->at_end ? ", at the end" : "",
+             options->in_place >= 0 ? ", in place" : "");
+    snprintf(now_text, sizeof now_text, "%s, %s case %u seed %" PRIu64 "%s", row->name, a->check->now_family->name,
+             a->check->now_index, a->check->seed, how);
     tn_tensor results[TN_MAX_OUT];
     const char *broken;
     tn_diag diag;
@@ -423,8 +425,8 @@ int main(int argc, char **argv)
 {
     static check k = {.seed = 1, .count = 40, .only = -1};
     if (!read_options(&k, argc, argv)) {
-        fprintf(stderr, "usage: check_kernels [--family NAME] [--rows TEXT] [--seed N] [--count N] [--only INDEX] [--list] [--coverage]"
-                        " [--expect-refused]\n");
+        fprintf(stderr, "usage: check_kernels [--family NAME] [--rows TEXT] [--seed N] [--count N] [--only INDEX] [--list]"
+                        " [--coverage] [--expect-refused]\n");
         return 2;
     }
     tn_cpu_detect(&k.cpu);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operators on f32: one loop program (loop/loop.h) run chunk by chunk, each instruction over a whole chunk that stays in
-// L1, so that memory is read and written once however long the chain is.
+// Elementwise operators on f32: one loop program (loop/loop.h) run chunk by chunk, each instruction over a whole chunk that
+// stays in L1, so that memory is read and written once however long the chain is.
 //
 // The result is seen as `rows` rows of `row` floats. Along a row an operand is one of
 //   FULL    as long as the row          a b c d e f ...
