@@ -9,7 +9,7 @@
 #include <stdint.h>
 #include <string.h>
 
-// Each returns false, leaving *out alone, when the exact result does not fit.
+// Each returns false when the exact result does not fit; *out then holds no meaning.
 static inline bool tn_mul_size(size_t a, size_t b, size_t *out) { return !__builtin_mul_overflow(a, b, out); }
 static inline bool tn_add_size(size_t a, size_t b, size_t *out) { return !__builtin_add_overflow(a, b, out); }
 static inline bool tn_mul_i64(int64_t a, int64_t b, int64_t *out) { return !__builtin_mul_overflow(a, b, out); }

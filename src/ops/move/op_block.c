@@ -29,6 +29,7 @@ static const tn_reverse_sequence_attr reverse_defaults = {1, 0};
 static tn_status block_area(const tn_infer *infer, int64_t *b, int64_t *area)
 {
     *b = ((const tn_block_attr *)infer->attr)->blocksize;
+    *area = 1;
     if (*b < 1 || !tn_mul_i64(*b, *b, area)) {
         return tn_infer_fail(infer, "blocksize is %lld, expected a small positive number", (long long)*b);
     }
