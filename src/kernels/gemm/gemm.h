@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// Matrix products over the register tiles: C = act(alpha * A B + bias + beta * residual), batched.
+//
+// Columns are packed in groups of q vectors, groups one after another; the last group may hold fewer vectors, the last vector is
+// filled with zeros:
+//      group 0: [k][q * lanes]   group 1: [k][q * lanes] ...   = k * lanes * ceil(n / lanes) floats
+// Ownership: borrows everything. Threads: a run uses the workers it is given.
+#ifndef TN_GEMM_H
+#define TN_GEMM_H
+
+#include "base/map.h"
+#include "dispatch/kernel.h"
+#include "kernels/gemm/tile.h"
+
+#define TN_GEMM_BATCH 6
+
+typedef struct tn_gemm {
+    const tn_tiles *tiles;
+    int64_t m, n, k;
+    int q;                              // vectors in a group
+    int64_t group_chunk, k_chunk;       // groups, and k steps, of B that are to stay in the second-level cache
+    const float *a;                     // [batch...][m, k], rows lda apart
+    ptrdiff_t lda;
+    const float *b;                     // packed; or [k, n] with rows ldb apart when ldb > 0
+    ptrdiff_t ldb;
+    const float *b_last;                // with ldb: the last group, packed, where n is no multiple of the lanes
+    float *c;                           // [batch][m, n] dense, rows ldc apart
+    ptrdiff_t ldc;
+    int batch_rank;                     // outer dims, and what a step along them adds to a and b; c and residual are dense
+    int64_t batch[TN_GEMM_BATCH];
+    ptrdiff_t a_batch[TN_GEMM_BATCH], b_batch[TN_GEMM_BATCH];
+    const float *bias, *row_bias;       // [n], [m]; or NULL
+    const float *residual;              // as c, or NULL
+    float alpha, beta;
+    const tn_act *act;
+} tn_gemm;
+
+// Floats of packed columns.
+size_t tn_gemm_packed_floats(int lanes, int64_t k, int64_t n);
+
+// Chooses group_chunk and k_chunk for a second-level cache of l2 bytes: from shapes and the machine only.
+void tn_gemm_block(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2);
+
+void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm);
+
+// Writes groups first .. first + count - 1 of the packed form of b, where b[k][n] lies at src + (k * row + n * column) floats, at
+// any alignment.
+void tn_gemm_pack(float *packed, const void *src, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n, int lanes, int q, int64_t first,
+                  int64_t count);
+
+// Names a packed form: with the constant's address it is the key under which the form is shared.
+static inline uint64_t tn_gemm_variant(int lanes, int q, int64_t k, int64_t n, bool transposed)
+{
+    const uint64_t facts[] = {(uint64_t)lanes, (uint64_t)q, (uint64_t)k, (uint64_t)n, transposed};
+    return tn_hash(facts, sizeof facts, 0);
+}
+
+static inline int64_t tn_gemm_groups(int lanes, int q, int64_t n) { return (n + (int64_t)lanes * q - 1) / ((int64_t)lanes * q); }
+
+// What the rows of one tier share (gemm_rows.c).
+bool tn_matmul_match_f32(const tn_query *query, const char **why);
+bool tn_gemm_match_f32(const tn_query *query, const char **why);
+tn_status tn_matmul_run_f32(const tn_call *call, const tn_tiles *tiles);
+
+#define TN_GEMM_TIER(tier)                                        \
+    double tn_matmul_cost_##tier(const tn_query *query);          \
+    tn_status tn_matmul_prepare_##tier(tn_prepare *prepare);
+
+TN_GEMM_TIER(avx512)
+TN_GEMM_TIER(avx2)
+TN_GEMM_TIER(portable)
+
+#endif

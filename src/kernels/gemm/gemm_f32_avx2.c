@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Register tiles for AVX2 and FMA: up to 6 x 16 (12 sums, 2 vectors of B, 1 broadcast of A in 16 registers), and the rows of
+// matrix products on them.
+// Ownership: const data. Threads: any.
+#include "kernels/gemm/gemm.h"
+#include "kernels/simd/vec.h"
+#include "ops/nn/op_matmul.h"
+
+#include "kernels/gemm/tile.inc"
+
+TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(7, 1)
+TILE(8, 1) TILE(9, 1) TILE(10, 1) TILE(11, 1) TILE(12, 1)
+TILE(1, 2) TILE(2, 2) TILE(3, 2) TILE(4, 2) TILE(5, 2) TILE(6, 2)
+TILE(1, 3) TILE(2, 3) TILE(3, 3) TILE(4, 3)
+TILE(1, 4) TILE(2, 4)
+
+const tn_tiles tn_tiles_avx2 = {
+    &tn_tile_facts_avx2,
+    {{tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1, tile_7x1, tile_8x1, tile_9x1, tile_10x1, tile_11x1,
+      tile_12x1},
+     {tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2},
+     {tile_1x3, tile_2x3, tile_3x3, tile_4x3},
+     {tile_1x4, tile_2x4}},
+};
+
+static tn_status run_matmul(const tn_call *call)
+{
+    return tn_matmul_run_f32(call, &tn_tiles_avx2);
+}
+
+static const tn_kernel rows[] = {
+    {.name = "matmul_f32_avx2",
+     .op = &tn_op_matmul,
+     .types = {TN_F32, TN_F32, TN_F32, TN_F32},
+     .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
+     .impl = TN_IMPL_AVX2,
+     .tag = "gemm",
+     .version = 1,
+     .cpu = TN_CPU_AVX2,
+     .aligned_constants = true,
+     .match = tn_matmul_match_f32,
+     .cost = tn_matmul_cost_avx2,
+     .prepare = tn_matmul_prepare_avx2,
+     .run = run_matmul},
+    {.name = "gemm_f32_avx2",
+     .op = &tn_op_gemm,
+     .types = {TN_F32, TN_F32, TN_F32, TN_F32},
+     .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
+     .impl = TN_IMPL_AVX2,
+     .tag = "gemm",
+     .version = 1,
+     .cpu = TN_CPU_AVX2,
+     .aligned_constants = true,
+     .match = tn_gemm_match_f32,
+     .cost = tn_matmul_cost_avx2,
+     .prepare = tn_matmul_prepare_avx2,
+     .run = run_matmul},
+};
+
+TN_EXPORT_KERNELS(gemm_f32_avx2, rows);

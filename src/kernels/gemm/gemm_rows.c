@@ -1,0 +1,382 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the rows of matmul and gemm share on all tiers: reading the operands' shapes, choosing what is packed when, running.
+// Constant B is packed when the plan is made. Other B are packed at each run into the workspace, unless one tile of rows covers
+// all of A: then each column is read once anyway, and B is used where it lies.
+// Ownership: parameters live in the plan's arena. Threads: any.
+#include "kernels/gemm/gemm.h"
+
+#include "base/macros.h"
+#include "base/num.h"
+#include "kernels/gemm/scratch.h"
+#include "ops/nn/op_matmul.h"
+
+typedef enum bias_kind { BIAS_NONE, BIAS_COLUMNS, BIAS_ROWS, BIAS_SCALAR, BIAS_FULL } bias_kind;
+
+// A product as its operands' shapes say it.
+typedef struct product {
+    int64_t m, n, k;
+    int batch_rank;
+    int64_t batch[TN_GEMM_BATCH];
+    int64_t a_batch[TN_GEMM_BATCH], b_batch[TN_GEMM_BATCH];   // steps in matrices
+    int64_t count, a_count, b_count;                          // matrices in the result, a, b
+    bool trans_a, trans_b;
+    bias_kind bias;
+} product;
+
+typedef struct matmul_params {
+    const tn_tile_facts *facts;
+    product product;
+    tn_gemm gemm;                // all but the pointers, which run sets
+    tn_act act;
+    bool b_constant, b_in_place, copy_a, copy_bias;
+    ptrdiff_t a_row;             // floats from row to row in the copy of a
+    size_t bias_at, a_at, b_at;  // bytes in the workspace
+    size_t b_floats;             // of one packed matrix, or of the last group
+} matmul_params;
+
+static bias_kind bias_of(const tn_shape *c, int64_t m, int64_t n)
+{
+    const int64_t columns = c->rank > 0 ? c->dims[c->rank - 1] : 1;
+    const int64_t rows = c->rank > 1 ? c->dims[c->rank - 2] : 1;
+    if (rows == 1 && columns == 1) {
+        return m == 1 && n == 1 ? BIAS_COLUMNS : BIAS_SCALAR;
+    }
+    if (rows == 1) {
+        return BIAS_COLUMNS;
+    }
+    return columns == 1 ? BIAS_ROWS : BIAS_FULL;
+}
+
+// Outer dims of the result and how far a step along each goes in an operand.
+static int64_t batch_steps(const tn_shape *shape, int rank, int64_t steps[])
+{
+    int64_t count = 1;
+    for (int d = rank - 1, s = shape->rank - 3; d >= 0; d--, s--) {
+        const int64_t dim = s >= 0 ? shape->dims[s] : 1;
+        steps[d] = dim == 1 ? 0 : count;
+        count *= dim;
+    }
+    return count;
+}
+
+static product product_of(const tn_op *op, const void *attr, const tn_tensor *const *in, int n_in)
+{
+    product p = {0};
+    tn_shape a = in[0]->shape, b = in[1]->shape;
+    if (op == &tn_op_gemm) {
+        const tn_gemm_attr *g = attr;
+        p.trans_a = g->trans_a;
+        p.trans_b = g->trans_b;
+    } else {
+        const tn_matmul_attr *g = attr;
+        p.trans_a = g->trans_a && a.rank > 1;
+        p.trans_b = g->trans_b && b.rank > 1;
+    }
+    if (a.rank == 1) {
+        a = (tn_shape){2, {1, a.dims[0]}};
+    }
+    if (b.rank == 1) {
+        b = (tn_shape){2, {b.dims[0], 1}};
+    }
+    p.m = a.dims[a.rank - (p.trans_a ? 1 : 2)];
+    p.k = a.dims[a.rank - (p.trans_a ? 2 : 1)];
+    p.n = b.dims[b.rank - (p.trans_b ? 2 : 1)];
+    p.batch_rank = TN_MAX(a.rank, b.rank) - 2;
+    p.a_count = batch_steps(&a, p.batch_rank, p.a_batch);
+    p.b_count = batch_steps(&b, p.batch_rank, p.b_batch);
+    p.count = 1;
+    for (int d = 0; d < p.batch_rank; d++) {
+        const int sa = a.rank - 2 - p.batch_rank + d, sb = b.rank - 2 - p.batch_rank + d;
+        const int64_t da = sa >= 0 ? a.dims[sa] : 1, db = sb >= 0 ? b.dims[sb] : 1;
+        p.batch[d] = da == 1 ? db : da;
+        p.count *= p.batch[d];
+    }
+    // One B for all: the rows of all matrices of A are rows of one.
+    if (p.b_count == 1 && p.a_count == p.count && !p.trans_a) {
+        p.m *= p.count;
+        p.batch_rank = 0;
+        p.count = p.a_count = 1;
+    }
+    if (n_in > 2 && in[2]) {
+        p.bias = op == &tn_op_gemm ? bias_of(&in[2]->shape, p.m, p.n) : BIAS_COLUMNS;
+    }
+    return p;
+}
+
+static bool operands_are_f32(const tn_query *query, const char **why)
+{
+    for (int i = 0; i < query->n_in; i++) {
+        if (query->in[i] && query->in[i]->dtype != TN_F32) {
+            *why = "an operand is not float32";
+            return false;
+        }
+    }
+    return true;
+}
+
+bool tn_matmul_match_f32(const tn_query *query, const char **why)
+{
+    const tn_matmul_attr *attr = query->attr;
+    if (!tn_tile_has_act(&attr->act)) {
+        *why = "the activation has no tile form";
+        return false;
+    }
+    return operands_are_f32(query, why);
+}
+
+bool tn_gemm_match_f32(const tn_query *query, const char **why)
+{
+    return operands_are_f32(query, why);
+}
+
+static int choose_q(const product *p, const tn_tile_facts *facts)
+{
+    return tn_tile_choose_q(facts, p->m, (p->n + facts->lanes - 1) / facts->lanes);
+}
+
+static double cost(const tn_query *query, const tn_tile_facts *facts)
+{
+    const product p = product_of(query->op, query->attr, query->in, query->n_in);
+    const double vectors = (double)((p.n + facts->lanes - 1) / facts->lanes);
+    const double compute = (double)p.k * tn_tile_cost(facts, p.m, (int64_t)vectors, choose_q(&p, facts));
+    const double stream = (double)p.k * vectors * facts->lanes * 4.0 / 40.0;   // bytes of B at 40 bytes a nanosecond
+    const double pack = query->in[1]->data ? 0.0 : 2.0 * stream * (double)p.b_count;
+    return 200.0 + (double)p.count * TN_MAX(compute, stream) + pack;
+}
+
+// B as operand 1 lies: element (k, n) of matrix 0 is k * row + n * column floats on.
+static void b_strides(const product *p, ptrdiff_t *row, ptrdiff_t *column)
+{
+    *row = p->trans_b ? 1 : p->n;
+    *column = p->trans_b ? p->k : 1;
+}
+
+static void pack_constant(void *dst, const tn_query *query, const void *params)
+{
+    const matmul_params *x = params;
+    const product *p = &x->product;
+    const int lanes = x->facts->lanes;
+    ptrdiff_t row, column;
+    b_strides(p, &row, &column);
+    for (int64_t i = 0; i < p->b_count; i++) {
+        tn_gemm_pack((float *)dst + (size_t)i * x->b_floats, (const char *)query->in[1]->data + (size_t)(i * p->k * p->n) * sizeof(float), row,
+                     column, p->k, p->n, lanes, x->gemm.q, 0, tn_gemm_groups(lanes, x->gemm.q, p->n));
+    }
+}
+
+static tn_status prepare_b(tn_prepare *prepare, matmul_params *x)
+{
+    const product *p = &x->product;
+    const int lanes = x->facts->lanes;
+    x->b_constant = prepare->query->in[1]->data != NULL;
+    const int widest = (int)TN_MIN((int64_t)x->gemm.q, (p->n + lanes - 1) / lanes);
+    x->b_in_place = !x->b_constant && !p->trans_b && p->m <= x->facts->max_p[TN_MAX(1, widest)] && (p->n % lanes == 0 || p->b_count == 1);
+    size_t floats;
+    if (x->b_in_place) {
+        for (int d = 0; d < p->batch_rank; d++) {
+            x->gemm.b_batch[d] = (ptrdiff_t)(p->b_batch[d] * p->k * p->n);
+        }
+        x->gemm.ldb = (ptrdiff_t)p->n;
+        x->b_floats = p->n % lanes == 0 ? 0 : (size_t)p->k * (size_t)(lanes * widest);
+        return tn_scratch_add(prepare, x->b_floats, sizeof(float), &x->b_at);
+    }
+    if (!tn_mul_size((size_t)p->k, (size_t)((p->n + lanes - 1) / lanes), &floats) || !tn_mul_size(floats, (size_t)lanes, &x->b_floats) ||
+        !tn_mul_size(x->b_floats, (size_t)p->b_count * sizeof(float), &floats)) {
+        return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the packed operand 1 does not fit in memory");
+    }
+    for (int d = 0; d < p->batch_rank; d++) {
+        x->gemm.b_batch[d] = (ptrdiff_t)p->b_batch[d] * (ptrdiff_t)x->b_floats;
+    }
+    if (!x->b_constant) {
+        return tn_scratch_add(prepare, floats, 1, &x->b_at);
+    }
+    prepare->packs[0] = (tn_pack){.operand = 1,
+                                  .id = "gemm_f32_panels",
+                                  .variant = tn_gemm_variant(lanes, x->gemm.q, p->k, p->n, p->trans_b),
+                                  .bytes = floats,
+                                  .pack = pack_constant};
+    prepare->n_packs = 1;
+    return TN_OK;
+}
+
+// Rows that lie a multiple of the page size apart would fall into one set of the first-level cache, which holds about 8 to 12 of
+// them: such an A is copied with a few floats between the rows. A transposed A is copied row by row anyway.
+#define ALIAS_FLOATS 1024
+#define ALIAS_ROWS 8
+#define ROW_GAP 16
+
+static tn_status prepare_a(tn_prepare *prepare, matmul_params *x)
+{
+    const product *p = &x->product;
+    const bool alias = p->k % ALIAS_FLOATS == 0 && p->k > 0 && TN_MIN(p->m, (int64_t)x->facts->max_p[2]) > ALIAS_ROWS;
+    x->copy_a = p->trans_a || alias;
+    x->a_row = p->k + (alias ? ROW_GAP : 0);
+    x->gemm.lda = x->a_row;
+    for (int d = 0; d < p->batch_rank; d++) {
+        x->gemm.a_batch[d] = (ptrdiff_t)p->a_batch[d] * (ptrdiff_t)p->m * x->a_row;
+    }
+    if (!x->copy_a) {
+        return TN_OK;
+    }
+    size_t rows;
+    if (!tn_mul_size((size_t)p->a_count, (size_t)p->m, &rows) || !tn_mul_size(rows, (size_t)x->a_row, &rows)) {
+        return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the copy of operand 0 does not fit in memory");
+    }
+    return tn_scratch_add(prepare, rows, sizeof(float), &x->a_at);
+}
+
+static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
+{
+    const tn_query *query = prepare->query;
+    matmul_params *x;
+    TN_TRY(tn_prepare_params(prepare, sizeof *x, (void **)&x));
+    x->facts = facts;
+    x->product = product_of(query->op, query->attr, query->in, query->n_in);
+    const product *p = &x->product;
+    tn_gemm *g = &x->gemm;
+    g->m = p->m;
+    g->n = p->n;
+    g->k = p->k;
+    g->ldc = p->n;
+    g->q = choose_q(p, facts);
+    g->batch_rank = p->batch_rank;
+    memcpy(g->batch, p->batch, sizeof g->batch);
+    g->beta = 1.0f;
+    x->act = (tn_act){TN_LOOP_CONST, 0.0, 0.0};
+    if (query->op == &tn_op_gemm) {
+        const tn_gemm_attr *attr = query->attr;
+        g->alpha = (float)attr->alpha;
+        g->beta = (float)attr->beta;
+        x->copy_bias = p->bias == BIAS_SCALAR || (g->beta != 1.0f && (p->bias == BIAS_COLUMNS || p->bias == BIAS_ROWS));
+    } else {
+        const tn_matmul_attr *attr = query->attr;
+        g->alpha = (float)attr->alpha;
+        x->act = attr->act;
+    }
+    tn_gemm_block(g, facts, query->cpu->l2);
+    if (x->copy_bias) {
+        TN_TRY(tn_scratch_add(prepare, (size_t)TN_MAX(p->m, p->n), sizeof(float), &x->bias_at));
+    }
+    TN_TRY(prepare_a(prepare, x));
+    return prepare_b(prepare, x);
+}
+
+// ---- running: the workspace is filled first ----
+
+typedef struct fill {
+    const matmul_params *x;
+    const float *src;
+    float *dst;
+} fill;
+
+static void copy_rows(void *context, size_t first, size_t count, unsigned slot)
+{
+    (void)slot;
+    const fill *f = context;
+    const product *p = &f->x->product;
+    for (size_t i = first; i < first + count; i++) {
+        const int64_t matrix = (int64_t)i / p->m, row = (int64_t)i % p->m;
+        const float *src = f->src + matrix * p->m * p->k;
+        float *dst = f->dst + (int64_t)i * f->x->a_row;
+        if (!p->trans_a) {
+            memcpy(dst, src + row * p->k, (size_t)p->k * sizeof(float));
+            continue;
+        }
+        for (int64_t k = 0; k < p->k; k++) {
+            dst[k] = src[k * p->m + row];
+        }
+    }
+}
+
+static void pack_groups(void *context, size_t first, size_t count, unsigned slot)
+{
+    (void)slot;
+    const fill *f = context;
+    const product *p = &f->x->product;
+    const int lanes = f->x->facts->lanes, q = f->x->gemm.q;
+    const int64_t groups = tn_gemm_groups(lanes, q, p->n);
+    ptrdiff_t row, column;
+    b_strides(p, &row, &column);
+    for (size_t i = first; i < first + count; i++) {
+        const int64_t matrix = (int64_t)i / groups;
+        tn_gemm_pack(f->dst + (size_t)matrix * f->x->b_floats, f->src + matrix * p->k * p->n, row, column, p->k, p->n, lanes, q,
+                     (int64_t)i % groups, 1);
+    }
+}
+
+static void fill_workspace(const tn_call *call, const matmul_params *x, tn_gemm *g)
+{
+    const product *p = &x->product;
+    const int lanes = x->facts->lanes;
+    char *scratch = call->scratch;
+    g->a = call->in[0]->data;
+    if (x->copy_a) {
+        fill f = {x, call->in[0]->data, (float *)(scratch + x->a_at)};
+        g->a = f.dst;
+        tn_workers_run(call->workers, copy_rows, &f, (size_t)(p->a_count * p->m), 8);
+    }
+    if (x->b_constant) {
+        g->b = call->packed[0];
+    } else if (x->b_in_place) {
+        g->b = call->in[1]->data;
+        g->b_last = (float *)(scratch + x->b_at);
+        if (p->n % lanes != 0) {
+            const int64_t at = (tn_gemm_groups(lanes, g->q, p->n) - 1) * lanes * g->q;
+            tn_gemm_pack((float *)(scratch + x->b_at), g->b + at, p->n, 1, p->k, p->n - at, lanes, g->q, 0, 1);
+        }
+    } else {
+        fill f = {x, call->in[1]->data, (float *)(scratch + x->b_at)};
+        g->b = f.dst;
+        tn_workers_run(call->workers, pack_groups, &f, (size_t)(p->b_count * tn_gemm_groups(lanes, g->q, p->n)), 1);
+    }
+}
+
+static void set_bias(const tn_call *call, const matmul_params *x, tn_gemm *g)
+{
+    const product *p = &x->product;
+    const float *bias = p->bias == BIAS_NONE ? NULL : call->in[2]->data;
+    if (p->bias == BIAS_FULL) {
+        g->residual = bias;
+        return;
+    }
+    if (x->copy_bias) {
+        float *copy = (float *)((char *)call->scratch + x->bias_at);
+        const int64_t count = p->bias == BIAS_ROWS ? p->m : p->n;
+        for (int64_t i = 0; i < count; i++) {
+            copy[i] = g->beta * bias[p->bias == BIAS_SCALAR ? 0 : i];
+        }
+        bias = copy;
+    }
+    if (p->bias == BIAS_ROWS) {
+        g->row_bias = bias;
+    } else {
+        g->bias = bias;
+    }
+}
+
+tn_status tn_matmul_run_f32(const tn_call *call, const tn_tiles *tiles)
+{
+    const matmul_params *x = call->params;
+    tn_gemm g = x->gemm;
+    if (tn_tensor_count(call->out[0]) == 0) {
+        return TN_OK;
+    }
+    g.tiles = tiles;
+    g.act = &x->act;
+    g.c = call->out[0]->data;
+    if (call->op == &tn_op_matmul && call->n_in > 3 && call->in[3]) {
+        g.residual = call->in[3]->data;
+    }
+    set_bias(call, x, &g);
+    fill_workspace(call, x, &g);
+    tn_gemm_run(call->workers, &g);
+    return TN_OK;
+}
+
+#define TIER(tier)                                                                                       \
+    double tn_matmul_cost_##tier(const tn_query *query) { return cost(query, &tn_tile_facts_##tier); }   \
+    tn_status tn_matmul_prepare_##tier(tn_prepare *p) { return prepare(p, &tn_tile_facts_##tier); }
+
+TIER(avx512)
+TIER(avx2)
+TIER(portable)

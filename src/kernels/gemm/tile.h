@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The register tile that all dense f32 work goes through (matrix products, convolutions, recurrent layers): P rows of A times
+// Q vectors of columns of B, the sums held in registers.
+//
+//            b: one k after another, Q vectors each            c[p][q] = act(alpha * sum_k a[p][k] b[k][q]
+//               +----------+----------+                                     + bias + beta * residual)
+//            k  | q = 0    | q = 1    |
+//               +----------+----------+          a row of A is a nest of segments; inside one, k is contiguous:
+//   a  p = 0 ---[ sums      sums      ]             for i0 < n0, i1 < n1, i2 < n2, i < lanes:
+//      p = 1 ---[ sums      sums      ]                 a[p * a_row + i0 * a0 + i1 * a1 + i2 * a2 + i]
+//      ...                                        A matrix is one segment; a convolution has one for each (channel block,
+//                                                 row of the window, column of the window).
+// The k order is that of the nest, one fused multiply-add after another, so a sum does not depend on P, Q or on threads.
+// Leaf header of kernels/. Ownership: borrows everything. Threads: any.
+#ifndef TN_TILE_H
+#define TN_TILE_H
+
+#include "ops/nn/op_act.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define TN_TILE_MAX_P 14
+#define TN_TILE_MAX_Q 4
+
+typedef struct tn_tile {
+    const float *a;
+    ptrdiff_t a_row, a0, a1, a2;     // in floats, as all strides here
+    int64_t n0, n1, n2;
+    int64_t lanes, last_lanes;       // k steps of a segment; of the segments with i0 = n0 - 1
+    const float *b;
+    ptrdiff_t b_step;                // from one k to the next
+    ptrdiff_t b0, b1, b2;            // b of segment (i0, i1, i2) is b + i0 * b0 + i1 * b1 + i2 * b2
+    float *c;
+    ptrdiff_t c_row, c_vec;          // from row to row, from vector to vector
+    int tail;                        // lanes of the last vector that c and residual have (1 .. vector)
+    int bias_tail;                   // lanes of the last vector that bias has
+    const float *bias;               // one per column, or NULL
+    const float *row_bias;           // one per row, or NULL
+    const float *residual;           // with the strides of c, or NULL
+    float alpha, beta;
+    float low, high;                 // the result is clamped to these: none, relu and clip
+    const tn_act *act;               // any other activation, or NULL
+    bool resume;                     // c holds the sum so far
+    bool finish;                     // this is the last part of the sum: bias, residual, activation
+} tn_tile;
+
+typedef void (*tn_tile_fn)(const tn_tile *tile);
+
+// What a tier's tiles look like, for code that chooses and packs: data without code of that tier.
+typedef struct tn_tile_facts {
+    int lanes;                            // floats in a vector
+    int max_p[TN_TILE_MAX_Q + 1];         // most rows by q; 0: there is no such tile
+    double fma_per_ns;                    // vector multiply-adds of one core in a nanosecond, for cost
+    double load_per_ns;                   // vector loads
+} tn_tile_facts;
+
+extern const tn_tile_facts tn_tile_facts_avx512, tn_tile_facts_avx2, tn_tile_facts_portable;
+
+// A tier's tiles. tile[q - 1][p - 1].
+typedef struct tn_tiles {
+    const tn_tile_facts *facts;
+    tn_tile_fn tile[TN_TILE_MAX_Q][TN_TILE_MAX_P];
+} tn_tiles;
+
+extern const tn_tiles tn_tiles_avx512, tn_tiles_avx2, tn_tiles_portable;
+
+// Sets low, high and act of a tile.
+void tn_tile_set_act(tn_tile *tile, const tn_act *act);
+
+// Whether the tiles know the activation.
+bool tn_tile_has_act(const tn_act *act);
+
+// `total` rows are cut into `count` = tn_tile_cuts(total, most) nearly equal parts; part i begins at tn_tile_cut(..., i).
+static inline int64_t tn_tile_cuts(int64_t total, int64_t most) { return (total + most - 1) / most; }
+static inline int64_t tn_tile_cut(int64_t total, int64_t count, int64_t i)
+{
+    const int64_t each = total / count, more = total % count;
+    return i * each + (i < more ? i : more);
+}
+
+// How many of `tiles` tiles of `tile_ns` nanoseconds make one item of work for a thread: items are long enough to be worth handing
+// out, and several for each thread, `times` being the number of such rows of tiles.
+int64_t tn_tile_item(double tile_ns, int64_t tiles, double times, unsigned threads);
+
+// Vectors in a group of packed columns that suits `rows` rows and `vectors` vectors of columns.
+int tn_tile_choose_q(const tn_tile_facts *facts, int64_t rows, int64_t vectors);
+
+// Nanoseconds of one k step over rows x vectors when cut into tiles with q vectors in a group.
+double tn_tile_cost(const tn_tile_facts *facts, int64_t rows, int64_t vectors, int q);
+
+#endif
