@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: Apache-2.0
+// Direct convolution on channel blocks: a tile is P neighbouring pixels of an output row times q vectors of output channels. The
+// pixels of a row lie at a fixed distance, so each tap of the window is one segment of the register tile. Taps above and below
+// the image are left out; at the left and right edge the tile's window is copied once, with zeros around it, and used for all
+// output channels.
+// Ownership: parameters live in the plan's arena. Threads: uses the workers it is given.
+#include "kernels/conv/conv.h"
+
+#include "base/macros.h"
+#include "base/map.h"
+#include "kernels/gemm/scratch.h"
+
+typedef struct direct {
+    const tn_tile_facts *facts;
+    tn_conv_shape s;             // 2-D; a pointwise one is flattened to one row
+    bool plain_in;               // x is plain: the "blocks" are its channels, one lane each
+    int block;                   // channels in a block of y (and of x unless plain)
+    int q;
+    int64_t vectors;             // of output channels in a group
+    int64_t oc_groups;           // groups of q of those
+    int64_t oc_chunk;            // such groups whose weights stay in the second-level cache
+    int64_t blocks_in;           // blocks of x in a group
+    int64_t lanes, last_lanes;   // k steps of a segment
+    int64_t seg_w;               // segments along the row of the window: kw, or 1 where a whole row is one segment
+    ptrdiff_t pixel, row, plane; // floats from pixel to pixel, row to row, block to block of x
+    int64_t cuts;                // tiles in a row
+    int64_t window;              // pixels in a row of the copied window, at most
+    size_t slot_floats;          // of the copied window
+    unsigned slots;
+    size_t group_floats;         // weights of one group of q vectors
+    tn_act act;
+} direct;
+
+// Floats of one vector's weights.
+static int64_t vector_floats(const direct *d)
+{
+    return d->blocks_in * d->s.kernel[1] * d->seg_w * d->lanes * d->facts->lanes;
+}
+
+static void flatten(tn_conv_shape *s)
+{
+    for (int i = 0; i < 3; i++) {
+        if (s->kernel[i] != 1 || s->stride[i] != 1 || s->out[i] != s->in[i]) {
+            return;
+        }
+    }
+    s->in[2] *= s->in[1];
+    s->out[2] *= s->out[1];
+    s->in[1] = s->out[1] = 1;
+}
+
+static bool describe(direct *d, const tn_query *query, const tn_tile_facts *facts)
+{
+    const tn_conv_attr *attr = query->attr;
+    *d = (direct){.facts = facts, .act = attr->act};
+    if (!tn_conv_shape_of(attr, &query->in[0]->shape, &query->in[1]->shape, &d->s)) {
+        return false;
+    }
+    flatten(&d->s);
+    tn_conv_shape *s = &d->s;
+    d->plain_in = query->in[0]->layout == TN_LAYOUT_PLAIN;
+    d->block = tn_layout_block(query->out[0]->layout);
+    d->vectors = (s->mg + facts->lanes - 1) / facts->lanes;
+    d->pixel = d->plain_in ? 1 : d->block;
+    d->row = (ptrdiff_t)s->in[2] * d->pixel;
+    d->plane = (ptrdiff_t)s->in[1] * d->row;
+    d->seg_w = s->kernel[2];
+    if (d->plain_in) {
+        d->blocks_in = s->cg;
+        const bool whole = s->dilation[2] == 1;
+        d->seg_w = whole ? 1 : s->kernel[2];
+        d->lanes = d->last_lanes = whole ? s->kernel[2] : 1;
+    } else {
+        d->blocks_in = (s->cg + d->block - 1) / d->block;
+        d->lanes = d->block;
+        d->last_lanes = s->cg - (d->blocks_in - 1) * d->block;
+    }
+    d->q = tn_tile_choose_q(facts, s->out[2], d->vectors);
+    if (d->q * facts->lanes > d->block && facts->lanes < d->block) {
+        d->q = d->block / facts->lanes;   // vectors of a tile are one fixed step apart: not past the block
+    }
+    d->oc_groups = (d->vectors + d->q - 1) / d->q;
+    d->cuts = tn_tile_cuts(s->out[2], facts->max_p[TN_MIN((int64_t)d->q, d->vectors)]);
+    const int64_t p = tn_tile_cuts(s->out[2], TN_MAX(1, d->cuts));
+    const int64_t reach = (p - 1) * s->stride[2] + (s->kernel[2] - 1) * s->dilation[2] + 1;
+    d->window = TN_MIN(reach, s->in[2] + 2 * (p - 1) * s->stride[2]);
+    return true;
+}
+
+static bool match(const tn_query *query, const char **why, const tn_tile_facts *facts)
+{
+    direct d;
+    if (!tn_conv_match_common(query, why)) {
+        return false;
+    }
+    if (!query->in[1]->data) {
+        *why = "the weights are not constant";
+        return false;
+    }
+    if (tn_tensor_count(query->in[0]) == 0 || tn_tensor_count(query->out[0]) == 0) {
+        *why = "empty";
+        return false;
+    }
+    if (!describe(&d, query, facts) || d.s.in[0] != 1 || d.s.kernel[0] != 1 || d.s.out[0] != 1 || d.s.pad[0] != 0) {
+        *why = "only one or two spatial dims";
+        return false;
+    }
+    if (d.plain_in && query->n_in > 3 && query->in[3]) {
+        *why = "the residual is not in blocks";
+        return false;
+    }
+    if (d.s.groups > 1 && (d.plain_in || d.s.cg % d.block != 0 || d.s.mg % d.block != 0)) {
+        *why = "the channels of a group are not whole blocks";
+        return false;
+    }
+    return true;
+}
+
+static double cost(const tn_query *query, const tn_tile_facts *facts)
+{
+    direct d;
+    if (!describe(&d, query, facts)) {
+        return 1e18;
+    }
+    const tn_conv_shape *s = &d.s;
+    const double steps = (double)s->cg * (double)(s->kernel[1] * s->kernel[2]);
+    const double rows = (double)s->out[1] * (double)s->n * (double)s->groups;
+    // A new segment costs about as much as two vector operations for each of its rows.
+    const double segments = steps / (double)d.lanes * (double)s->out[2] * 2.0 / facts->load_per_ns * (double)d.oc_groups;
+    const double compute = rows * (steps * tn_tile_cost(facts, s->out[2], d.vectors, d.q) + segments);
+    const double stream = (double)s->groups * (double)d.vectors * (double)vector_floats(&d) * 4.0 / 40.0;
+    return 300.0 + TN_MAX(compute, stream);
+}
+
+// ---- weights ----
+
+static void pack(void *dst, const tn_query *query, const void *params)
+{
+    const direct *d = params;
+    const tn_conv_shape *s = &d->s;
+    const int64_t taps_w = d->plain_in ? d->lanes : 1;       // of a segment
+    const int64_t lanes = d->plain_in ? 1 : d->lanes;        // channels of a segment
+    float *out = dst;
+    for (int64_t og = 0; og < s->groups * d->oc_groups; og++) {
+        const int64_t group = og / d->oc_groups, first = og % d->oc_groups * d->q;
+        const int64_t width = TN_MIN((int64_t)d->q, d->vectors - first) * d->facts->lanes;
+        for (int64_t at = 0; at < d->blocks_in * s->kernel[1] * d->seg_w * d->lanes; at++) {
+            const int64_t step = at % d->lanes, seg = at / d->lanes % d->seg_w, kh = at / d->lanes / d->seg_w % s->kernel[1];
+            const int64_t c = at / d->lanes / d->seg_w / s->kernel[1] * lanes + step % lanes;
+            const int64_t kw = seg * taps_w + step / lanes;
+            for (int64_t i = 0; i < width; i++) {
+                const int64_t m = first * d->facts->lanes + i;
+                const size_t from = (size_t)((((group * s->mg + m) * s->cg + c) * s->kernel[1] + kh) * s->kernel[2] + kw);
+                *out++ = m < s->mg && c < s->cg ? tn_load_f32(query->in[1]->data, from) : 0.0f;
+            }
+        }
+    }
+}
+
+static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
+{
+    direct *d;
+    TN_TRY(tn_prepare_params(prepare, sizeof *d, (void **)&d));
+    if (!describe(d, prepare->query, facts)) {
+        return tn_fail(prepare->diag, TN_INTERNAL, prepare->query->name, "the convolution's attributes do not fit its shapes");
+    }
+    const tn_conv_shape *s = &d->s;
+    size_t floats, bytes, at;
+    const bool fits = tn_mul_size((size_t)(d->blocks_in * d->lanes), (size_t)(s->kernel[1] * d->seg_w), &floats) &&
+                      tn_mul_size(floats, (size_t)(d->q * facts->lanes), &d->group_floats) &&
+                      tn_mul_size(floats, (size_t)(d->vectors * s->groups) * (size_t)facts->lanes * sizeof(float), &bytes) &&
+                      tn_mul_size((size_t)(d->blocks_in * s->kernel[1]), (size_t)(d->window * d->pixel), &d->slot_floats);
+    if (!fits) {
+        return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the packed weights do not fit in memory");
+    }
+    d->oc_chunk = TN_MAX(1, (int64_t)(prepare->query->cpu->l2 / 2 / (d->group_floats * sizeof(float) + 1)));
+    d->oc_chunk = TN_MIN(d->oc_chunk, d->oc_groups);
+    d->slot_floats = (d->slot_floats + 15) / 16 * 16;
+    d->slots = TN_MAX(1u, prepare->query->threads);
+    TN_TRY(tn_scratch_add(prepare, d->slot_floats, d->slots * sizeof(float), &at));
+    const uint64_t form[] = {(uint64_t)facts->lanes, (uint64_t)d->q,         (uint64_t)d->lanes,     (uint64_t)s->mg,
+                             (uint64_t)s->groups,    (uint64_t)d->blocks_in, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2]};
+    prepare->packs[0] = (tn_pack){
+        .operand = 1, .id = "conv_f32_direct", .variant = tn_hash(form, sizeof form, d->plain_in), .bytes = bytes, .pack = pack};
+    prepare->n_packs = 1;
+    return TN_OK;
+}
+
+// ---- running ----
+
+typedef struct job {
+    const direct *d;
+    const tn_tiles *tiles;
+    const float *x, *w, *bias, *residual;
+    float *y;
+    float *windows;              // slot_floats for each slot
+    int64_t tiles_item, items_row, chunks;
+} job;
+
+// Where a tile's input is: rows kh0 .. kh1 - 1 and taps kw0 .. kw1 - 1 of the window, and how to step through them.
+typedef struct source {
+    const float *a;
+    ptrdiff_t row, plane;
+    int64_t kh0, kh1, kw0, kw1;
+} source;
+
+// Copies the rows and columns of x that the tile's taps reach, zeros where there are none:
+//   [input block][kh1 - kh0][width][pixel]
+static void copy_window(const direct *d, const float *x, float *window, int64_t ih, int64_t iw, int64_t width, int64_t rows)
+{
+    const int64_t left = TN_MIN(width, TN_MAX(0, -iw)), right = TN_MAX(left, TN_MIN(width, d->s.in[2] - iw));
+    for (int64_t b = 0; b < d->blocks_in; b++) {
+        for (int64_t r = 0; r < rows; r++) {
+            const float *from = x + b * d->plane + (ih + r * d->s.dilation[1]) * d->row + (iw + left) * d->pixel;
+            memset(window, 0, (size_t)(left * d->pixel) * sizeof(float));
+            memcpy(window + left * d->pixel, from, (size_t)((right - left) * d->pixel) * sizeof(float));
+            memset(window + right * d->pixel, 0, (size_t)((width - right) * d->pixel) * sizeof(float));
+            window += width * d->pixel;
+        }
+    }
+}
+
+// The input of pixels ow .. ow + p - 1 of row oh.
+static source find_source(const direct *d, const float *x, float *window, int64_t oh, int64_t ow, int64_t p)
+{
+    const tn_conv_shape *s = &d->s;
+    source f = {.plane = d->plane, .row = d->row * s->dilation[1]};
+    const int64_t ih = oh * s->stride[1] - s->pad[1], iw = ow * s->stride[2] - s->pad[2];
+    const int64_t iw_last = iw + (p - 1) * s->stride[2];
+    tn_conv_taps(ih, s->kernel[1], s->dilation[1], s->in[1], &f.kh0, &f.kh1);
+    int64_t unused;
+    tn_conv_taps(iw_last, s->kernel[2], s->dilation[2], s->in[2], &f.kw0, &unused);
+    tn_conv_taps(iw, s->kernel[2], s->dilation[2], s->in[2], &unused, &f.kw1);
+    if (f.kh0 >= f.kh1 || f.kw0 >= f.kw1) {
+        f.kh1 = f.kh0;
+        f.a = x;
+        return f;
+    }
+    const int64_t first = iw + f.kw0 * s->dilation[2], last = iw_last + (f.kw1 - 1) * s->dilation[2];
+    const int64_t top = ih + f.kh0 * s->dilation[1];
+    if (first >= 0 && last < s->in[2]) {
+        f.a = x + top * d->row + first * d->pixel;
+    } else {
+        const int64_t width = last - first + 1;
+        copy_window(d, x, window, top, first, width, f.kh1 - f.kh0);
+        f.a = window;
+        f.row = (ptrdiff_t)width * d->pixel;
+        f.plane = (ptrdiff_t)(f.kh1 - f.kh0) * f.row;
+    }
+    return f;
+}
+
+static void run_tile(const job *j, int64_t n, int64_t group, int64_t g0, int64_t g1, int64_t tile, unsigned slot)
+{
+    const direct *d = j->d;
+    const tn_conv_shape *s = &d->s;
+    const int vl = d->facts->lanes;
+    const int64_t oh = tile / d->cuts, cut = tile % d->cuts;
+    const int64_t ow = tn_tile_cut(s->out[2], d->cuts, cut), p = tn_tile_cut(s->out[2], d->cuts, cut + 1) - ow;
+    const int64_t in_blocks = d->plain_in ? s->c : (s->c + d->block - 1) / d->block;
+    const int64_t out_blocks = (s->m + d->block - 1) / d->block;
+    const ptrdiff_t image = (ptrdiff_t)(s->out[1] * s->out[2]) * d->block;
+    const float *x = j->x + (n * in_blocks + group * d->blocks_in) * d->plane;
+    const source f = find_source(d, x, j->windows + slot * d->slot_floats, oh, ow, p);
+    // A segment that is a whole row of the window begins at tap kw0.
+    const bool whole = d->plain_in && d->seg_w == 1;
+    const int64_t taps = f.kw1 - f.kw0;
+    tn_tile t = {
+        .a = f.a,
+        .a_row = (ptrdiff_t)s->stride[2] * d->pixel,
+        .a0 = f.plane,
+        .a1 = f.row,
+        .a2 = (ptrdiff_t)s->dilation[2] * d->pixel,
+        .n0 = d->blocks_in,
+        .n1 = f.kh1 - f.kh0,
+        .n2 = whole ? 1 : taps,
+        .lanes = whole ? taps : d->lanes,
+        .last_lanes = whole ? taps : d->last_lanes,
+        .c_row = d->block,
+        .c_vec = vl < d->block ? vl : image,
+        .tail = vl,
+        .alpha = 1.0f,
+        .beta = 1.0f,
+        .finish = true,
+    };
+    tn_tile_set_act(&t, &d->act);
+    for (int64_t g = g0; g < g1; g++) {
+        const int64_t v0 = g * d->q;
+        const int vectors = (int)TN_MIN((int64_t)d->q, d->vectors - v0);
+        const int64_t channel = group * s->mg + v0 * vl;
+        const ptrdiff_t at = (ptrdiff_t)(n * out_blocks + channel / d->block) * image + (oh * s->out[2] + ow) * d->block + channel % d->block;
+        t.b_step = vectors * vl;
+        t.b2 = d->lanes * t.b_step;
+        t.b1 = d->seg_w * t.b2;
+        t.b0 = s->kernel[1] * t.b1;
+        t.b = j->w + (group * d->vectors + v0) * vector_floats(d) + f.kh0 * t.b1 + f.kw0 * (whole ? t.b_step : t.b2);
+        t.c = j->y + at;
+        t.bias = j->bias ? j->bias + channel : NULL;
+        t.bias_tail = (int)TN_MIN((int64_t)vl, s->mg - (v0 + vectors - 1) * vl);
+        t.residual = j->residual ? j->residual + at : NULL;
+        j->tiles->tile[vectors - 1][p - 1](&t);
+    }
+}
+
+static void run_items(void *context, size_t first, size_t count, unsigned slot)
+{
+    const job *j = context;
+    const direct *d = j->d;
+    for (size_t i = first; i < first + count; i++) {
+        // tiles of pixels vary fastest: neighbours share the weights
+        const int64_t item = (int64_t)i % j->items_row, chunk = (int64_t)i / j->items_row % j->chunks;
+        const int64_t image = (int64_t)i / j->items_row / j->chunks;
+        const int64_t t1 = TN_MIN(d->s.out[1] * d->cuts, (item + 1) * j->tiles_item);
+        const int64_t g0 = chunk * d->oc_chunk, g1 = TN_MIN(d->oc_groups, g0 + d->oc_chunk);
+        for (int64_t t = item * j->tiles_item; t < t1; t++) {
+            run_tile(j, image / d->s.groups, image % d->s.groups, g0, g1, t, slot);
+        }
+    }
+}
+
+tn_status tn_conv_direct_run(const tn_call *call, const tn_tiles *tiles)
+{
+    const direct *d = call->params;
+    const tn_conv_shape *s = &d->s;
+    if (tn_tensor_count(call->out[0]) == 0) {
+        return TN_OK;
+    }
+    job j = {
+        .d = d,
+        .tiles = tiles,
+        .x = call->in[0]->data,
+        .w = call->packed[0],
+        .bias = call->n_in > 2 && call->in[2] ? call->in[2]->data : NULL,
+        .residual = call->n_in > 3 && call->in[3] ? call->in[3]->data : NULL,
+        .y = call->out[0]->data,
+        .windows = call->scratch,
+        .chunks = (d->oc_groups + d->oc_chunk - 1) / d->oc_chunk,
+    };
+    tn_workers *workers = tn_workers_count(call->workers) <= d->slots ? call->workers : NULL;
+    const double steps = (double)(s->cg * s->kernel[1] * s->kernel[2]);
+    const double tile_ns = 20.0 + steps * tn_tile_cost(d->facts, tn_tile_cuts(s->out[2], d->cuts), TN_MIN(d->vectors, d->oc_chunk * d->q), d->q);
+    const int64_t tiles_row = s->out[1] * d->cuts;
+    j.tiles_item = tn_tile_item(tile_ns, tiles_row, (double)j.chunks * (double)(s->n * s->groups), tn_workers_count(workers));
+    j.items_row = (tiles_row + j.tiles_item - 1) / j.tiles_item;
+    tn_workers_run(workers, run_items, &j, (size_t)(s->n * s->groups * j.chunks * j.items_row), 1);
+    return TN_OK;
+}
+
+#define TIER(tier)                                                                                                                       \
+    bool tn_conv_direct_match_##tier(const tn_query *q, const char **why) { return match(q, why, &tn_tile_facts_##tier); }               \
+    double tn_conv_direct_cost_##tier(const tn_query *q) { return cost(q, &tn_tile_facts_##tier); }                                      \
+    tn_status tn_conv_direct_prepare_##tier(tn_prepare *p) { return prepare(p, &tn_tile_facts_##tier); }
+
+TIER(avx512)
+TIER(avx2)
+TIER(portable)

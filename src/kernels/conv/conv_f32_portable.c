@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rows of f32 convolutions on the portable register tiles.
+// Ownership: const data. Threads: any.
+#include "kernels/conv/conv.h"
+
+static tn_status run_direct(const tn_call *call)
+{
+    return tn_conv_direct_run(call, &tn_tiles_portable);
+}
+
+static tn_status run_plain(const tn_call *call)
+{
+    return tn_conv_plain_run(call, &tn_tiles_portable);
+}
+
+#define ROW(layout_in, layout_out, blocked, tag_text, which)                       \
+    .op = &tn_op_conv, .types = {TN_F32, TN_F32, TN_F32, TN_F32},                   \
+    .layouts = {TN_LAYOUT_##layout_in, TN_LAYOUT_##layout_out, blocked},            \
+    .impl = TN_IMPL_PORTABLE, .tag = tag_text, .version = 1, .cpu = 0,        \
+    .aligned_constants = true, .cost = tn_conv_##which##_cost_portable,             \
+    .prepare = tn_conv_##which##_prepare_portable, .run = run_##which
+
+static const tn_kernel rows[] = {
+    {.name = "conv_f32_nchw8c_direct_portable",
+     .match = tn_conv_direct_match_portable,
+     ROW(NCHW8C, NCHW8C, 1 << 3, "direct", direct)},
+    {.name = "conv_f32_plain_to_nchw8c_direct_portable",
+     .match = tn_conv_direct_match_portable,
+     ROW(PLAIN, NCHW8C, 0, "direct", direct)},
+    {.name = "conv_f32_plain_im2col_portable", .match = tn_conv_plain_match, ROW(PLAIN, PLAIN, 0, "im2col", plain)},
+};
+
+TN_EXPORT_KERNELS(conv_f32_portable, rows);

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads the shapes of a convolution, and the rules that all f32 rows share.
+// Ownership: none. Threads: any.
+#include "kernels/conv/conv.h"
+
+bool tn_conv_shape_of(const tn_conv_attr *attr, const tn_shape *x, const tn_shape *w, tn_conv_shape *shape)
+{
+    tn_window window;
+    if (x->rank < 3 || x->rank > 5 || w->rank != x->rank || attr->group < 1 || !tn_conv_window(attr, x, w, &window)) {
+        return false;
+    }
+    *shape = (tn_conv_shape){.n = x->dims[0], .c = x->dims[1], .m = w->dims[0], .groups = attr->group, .cg = w->dims[1]};
+    shape->mg = shape->m / shape->groups;
+    for (int i = 0; i < 3; i++) {
+        const int from = i - (3 - window.rank);
+        shape->in[i] = from < 0 ? 1 : window.in[from];
+        shape->out[i] = from < 0 ? 1 : window.out[from];
+        shape->kernel[i] = from < 0 ? 1 : window.kernel[from];
+        shape->stride[i] = from < 0 ? 1 : window.stride[from];
+        shape->dilation[i] = from < 0 ? 1 : window.dilation[from];
+        shape->pad[i] = from < 0 ? 0 : window.pad_begin[from];
+    }
+    return shape->cg * shape->groups == shape->c && shape->mg * shape->groups == shape->m;
+}
+
+bool tn_conv_match_common(const tn_query *query, const char **why)
+{
+    const tn_conv_attr *attr = query->attr;
+    for (int i = 0; i < query->n_in; i++) {
+        if (query->in[i] && query->in[i]->dtype != TN_F32) {
+            *why = "an operand is not float32";
+            return false;
+        }
+    }
+    if (!tn_tile_has_act(&attr->act)) {
+        *why = "the activation has no tile form";
+        return false;
+    }
+    return true;
+}
