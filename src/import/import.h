@@ -20,6 +20,7 @@ typedef struct tn_import {
     size_t n_files;
     uint64_t parameter_count;      // elements of initialisers
     uint64_t external_bytes;       // bytes used of external files
+    tn_heap *heap;                 // that `files` came from
     char producer[128];            // "pytorch 2.1"
     int64_t opset;                 // of the default domain
     const char **metadata;         // key, value, key, value ... of metadata_props, in the graph's arena

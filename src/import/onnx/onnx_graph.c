@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// GraphProto: initialisers, inputs, nodes, outputs, each in a walk of its own over the top fields, because the file has them in
+// another order than they are needed. Also the bodies of control operators.
+// Ownership and threads: see onnx_read.h.
+#include "import/onnx/onnx_read.h"
+
+#include <string.h>
+
+enum { NODE = 1, INITIALISER = 5, INPUT = 11, OUTPUT = 12, SPARSE_INITIALISER = 15 };   // fields of GraphProto
+
+static tn_status read_initialiser(tn_onnx_scope *scope, tn_span body)
+{
+    tn_onnx_reader *reader = scope->reader;
+    tn_onnx_tensor tensor;
+    const char *name = "";
+    tn_value *value;
+    tn_wire wire = tn_wire_open(body);
+    while (tn_wire_next(&wire)) {
+        if (wire.key == TN_WIRE_KEY(8, TN_WIRE_BYTES)) {
+            TN_TRY(tn_onnx_full_name(scope, wire.bytes, "an initialiser", &name));
+        }
+    }
+    TN_TRY(tn_onnx_read_tensor(reader, body, name ? name : "", &tensor));
+    if (tensor.refused) {
+        tn_onnx_report(reader, "initialiser '%s': %s", name ? name : "", tensor.refused);
+        value = tn_graph_value(scope->graph, name);
+        TN_TRY(value ? TN_OK : tn_fail_memory(reader->diag, name ? name : "", sizeof *value));
+    } else {
+        TN_TRY(tn_onnx_constant(reader, scope->graph, name, tensor.dtype, &tensor.shape, tensor.data, false, &value));
+        tn_onnx_count_parameters(reader, &tensor.shape);
+    }
+    return tn_onnx_bind(scope, tensor.name, value, name ? name : "");
+}
+
+// A sparse initialiser is bound to a value that cannot be used: the report makes the import fail at its end.
+static tn_status read_sparse(tn_onnx_scope *scope, tn_span body)
+{
+    tn_wire wire = tn_wire_open(body);
+    while (tn_wire_next(&wire)) {
+        if (wire.key != TN_WIRE_KEY(1, TN_WIRE_BYTES)) {
+            continue;
+        }
+        tn_onnx_tensor values;
+        const char *name;
+        TN_TRY(tn_onnx_read_tensor(scope->reader, wire.bytes, scope->graph->name, &values));
+        TN_TRY(tn_onnx_full_name(scope, values.name, "an initialiser", &name));
+        tn_onnx_report(scope->reader, "initialiser '%s': sparse tensors", name ? name : "");
+        tn_value *value = tn_graph_value(scope->graph, name);
+        TN_TRY(value ? TN_OK : tn_fail_memory(scope->reader->diag, "", sizeof *value));
+        TN_TRY(tn_onnx_bind(scope, values.name, value, name ? name : ""));
+    }
+    return wire.fault ? tn_onnx_malformed(scope->reader, scope->graph->name, "SparseTensorProto", wire.at, wire.fault) : TN_OK;
+}
+
+// An input that has an initialiser is a constant (files before IR version 4 list all initialisers as inputs too).
+static tn_status read_input(tn_onnx_scope *scope, tn_span body)
+{
+    tn_onnx_reader *reader = scope->reader;
+    tn_onnx_info info;
+    const char *name;
+    TN_TRY(tn_onnx_read_info(reader, body, !scope->outer, &info));
+    const tn_value *known = info.name.size > 0 ? tn_map_find(&scope->values, (const char *)info.name.data, info.name.size) : NULL;
+    if (known && !known->is_input) {
+        return TN_OK;
+    }
+    TN_TRY(tn_onnx_full_name(scope, info.name, "an input", &name));
+    if (info.refused) {
+        tn_onnx_report(reader, "input '%s': %s", name ? name : "", info.refused);
+    } else if (info.dtype == TN_NONE && !scope->outer) {
+        return tn_fail(reader->diag, TN_INVALID_MODEL, name, "the input has no type");
+    }
+    tn_value *value = tn_graph_value(scope->graph, name);
+    if (!value || tn_graph_add_input(scope->graph, value) != TN_OK) {
+        return tn_fail_memory(reader->diag, name ? name : "", sizeof *value);
+    }
+    value->dtype = info.dtype;
+    value->shape = info.shape;
+    return tn_onnx_bind(scope, info.name, value, name ? name : "");
+}
+
+static tn_status read_output(tn_onnx_scope *scope, tn_span body)
+{
+    tn_onnx_reader *reader = scope->reader;
+    tn_onnx_info info;
+    tn_value *value;
+    bool absent;
+    TN_TRY(tn_onnx_read_info(reader, body, false, &info));
+    TN_TRY(tn_onnx_lookup(scope, info.name, &value, &absent));
+    if (!value) {
+        return tn_fail(reader->diag, TN_INVALID_MODEL, scope->graph->name, "output '%.*s' is not a value of the graph",
+                       (int)TN_MIN(info.name.size, 200), info.name.size ? (const char *)info.name.data : "");
+    }
+    if (info.refused) {
+        tn_onnx_report(reader, "output '%s': %s", value->name, info.refused);
+    }
+    if (value->dtype == TN_NONE) {
+        value->dtype = info.dtype;
+    }
+    return tn_graph_add_output(scope->graph, value) == TN_OK ? TN_OK : tn_fail_memory(reader->diag, value->name, sizeof value);
+}
+
+static tn_status read_part(tn_onnx_scope *scope, uint32_t number, tn_span body, size_t index)
+{
+    switch (number) {
+    case NODE:
+        return tn_onnx_read_node(scope, body, index);
+    case INITIALISER:
+        return read_initialiser(scope, body);
+    case SPARSE_INITIALISER:
+        return read_sparse(scope, body);
+    case INPUT:
+        return read_input(scope, body);
+    default:
+        return read_output(scope, body);
+    }
+}
+
+tn_status tn_onnx_read_graph(tn_onnx_scope *scope, tn_span body)
+{
+    static const uint32_t order[] = {INITIALISER, SPARSE_INITIALISER, INPUT, NODE, OUTPUT};
+    for (size_t i = 0; i < TN_COUNT(order); ++i) {
+        size_t index = 0;
+        tn_wire wire = tn_wire_open(body);
+        while (tn_wire_next(&wire)) {
+            if (wire.key == TN_WIRE_KEY(order[i], TN_WIRE_BYTES)) {
+                TN_TRY(read_part(scope, order[i], wire.bytes, index++));
+            }
+            TN_TRY(tn_onnx_spend(scope, 1));
+        }
+        if (wire.fault) {
+            return tn_onnx_malformed(scope->reader, scope->graph->name, "GraphProto", wire.at, wire.fault);
+        }
+    }
+    if (!scope->outer && scope->graph->n_outputs == 0) {
+        return tn_fail(scope->reader->diag, TN_INVALID_MODEL, scope->graph->name, "the graph has no outputs");
+    }
+    return TN_OK;
+}
+
+// ---- bodies ----
+
+static tn_status open_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *inner, tn_span *graph)
+{
+    tn_onnx_scope *outer = node->scope;
+    tn_onnx_reader *reader = outer->reader;
+    const tn_onnx_attr *found = tn_onnx_find(node, attr);
+    if (!found || found->type != TN_ONNX_GRAPH || !found->bytes.data) {
+        return tn_fail(reader->diag, TN_INVALID_MODEL, node->name, "attribute '%s' must be a graph", attr);
+    }
+    if (outer->depth >= TN_ONNX_MAX_NESTING) {
+        return tn_fail(reader->diag, TN_LIMIT, node->name, "graphs are nested more than %d deep", TN_ONNX_MAX_NESTING);
+    }
+    *graph = found->bytes;
+    *inner = (tn_onnx_scope){.reader = reader, .outer = outer, .opsets = outer->opsets, .depth = outer->depth + 1, .call = outer->call,
+                             .prefix = "", .defaults = outer->defaults, .n_defaults = outer->n_defaults};
+    inner->graph = tn_graph_create(reader->heap, attr);
+    tn_map_init(&inner->values, &reader->scratch);
+    tn_map_init(&inner->renamed, &reader->scratch);
+    return inner->graph ? TN_OK : tn_fail_memory(reader->diag, node->name, sizeof(tn_graph));
+}
+
+tn_graph *tn_onnx_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *inner)
+{
+    tn_span graph;
+    *inner = (tn_onnx_scope){0};
+    if (!tn_onnx_good(node)) {
+        return NULL;
+    }
+    node->status = open_body(node, attr, inner, &graph);
+    if (node->status == TN_OK) {
+        node->status = tn_onnx_read_graph(inner, graph);
+    }
+    if (node->status != TN_OK) {
+        tn_graph_destroy(inner->graph);
+        inner->graph = NULL;
+    }
+    return inner->graph;
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// Names: what a name means in a graph, in a body (which sees the graphs around it) and in a function call (which sees its operands
+// only). A body becomes a closed graph: the first use of an outer value makes an inner one and notes the pair; an outer constant
+// becomes a constant of the body with the same weight id, so that it can be packed there too.
+// Ownership and threads: see onnx_read.h.
+#include "import/onnx/onnx_read.h"
+
+#include <string.h>
+
+// Stands in the maps of function calls for an operand that the caller left out. Only its address is used.
+static const tn_value absent_operand;
+
+static tn_status out_of_memory(const tn_onnx_scope *scope, size_t bytes)
+{
+    return tn_fail_memory(scope->reader->diag, scope->graph->name, bytes);
+}
+
+tn_status tn_onnx_bind(tn_onnx_scope *scope, tn_span name, tn_value *value, const char *place)
+{
+    if (name.size == 0) {
+        return tn_fail(scope->reader->diag, TN_INVALID_MODEL, place, "a value has no name");
+    }
+    if (tn_map_find(&scope->values, (const char *)name.data, name.size)) {
+        return tn_fail(scope->reader->diag, TN_INVALID_MODEL, place, "value '%.*s' is defined twice", (int)TN_MIN(name.size, 200),
+                       (const char *)name.data);
+    }
+    return tn_map_set(&scope->values, (const char *)name.data, name.size, value) ? TN_OK : out_of_memory(scope, name.size);
+}
+
+tn_status tn_onnx_bind_absent(tn_onnx_scope *scope, tn_span name)
+{
+    return tn_onnx_bind(scope, name, (tn_value *)&absent_operand, scope->graph->name);
+}
+
+static tn_status capture(tn_onnx_scope *scope, tn_span name, tn_value *outer, tn_value **out)
+{
+    tn_value *inner;
+    if (outer->constant) {
+        const tn_tensor *constant = outer->constant;
+        TN_TRY(tn_onnx_constant(scope->reader, scope->graph, outer->name, constant->dtype, &constant->shape, constant->data, false, &inner));
+        inner->weight = outer->weight;
+    } else {
+        tn_onnx_capture *captures =
+            tn_arena_grow(&scope->reader->scratch, scope->captures, scope->n_captures, &scope->captures_capacity, sizeof *captures);
+        inner = captures ? tn_graph_value(scope->graph, outer->name) : NULL;
+        if (!inner) {
+            return out_of_memory(scope, sizeof *inner);
+        }
+        inner->kind = outer->kind;
+        inner->dtype = outer->dtype;
+        captures[scope->n_captures++] = (tn_onnx_capture){outer, inner};
+        scope->captures = captures;
+    }
+    *out = inner;
+    return tn_map_set(&scope->values, (const char *)name.data, name.size, inner) ? TN_OK : out_of_memory(scope, name.size);
+}
+
+// Nesting is bounded by TN_ONNX_MAX_NESTING, so is this recursion.
+tn_status tn_onnx_lookup(tn_onnx_scope *scope, tn_span name, tn_value **out, bool *absent)
+{
+    tn_value *outer = NULL;
+    *out = name.size > 0 ? tn_map_find(&scope->values, (const char *)name.data, name.size) : NULL;
+    *absent = *out == &absent_operand;
+    if (*absent) {
+        *out = NULL;
+    }
+    if (*out || *absent || !scope->outer || name.size == 0) {
+        return TN_OK;
+    }
+    TN_TRY(tn_onnx_lookup(scope->outer, name, &outer, absent));
+    return outer ? capture(scope, name, outer, out) : TN_OK;
+}
+
+tn_status tn_onnx_full_name(tn_onnx_scope *scope, tn_span name, const char *what, const char **out)
+{
+    if (scope->renamed.count > 0 && name.size > 0) {
+        *out = tn_map_find(&scope->renamed, (const char *)name.data, name.size);
+        if (*out) {
+            return TN_OK;
+        }
+    }
+    TN_TRY(tn_onnx_name(scope->reader, name, what, out));
+    const size_t prefix = strlen(scope->prefix);
+    if (prefix == 0) {
+        return TN_OK;
+    }
+    // Names of calls in calls grow with the nesting; beyond the limit the graph numbers the value instead.
+    if (prefix + name.size > TN_ONNX_MAX_NAME) {
+        *out = NULL;
+        return TN_OK;
+    }
+    *out = tn_arena_print(&scope->reader->scratch, "%s:%s", scope->prefix, *out);
+    return *out ? TN_OK : out_of_memory(scope, prefix + name.size + 2);
+}
