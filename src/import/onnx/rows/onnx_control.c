@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// If, Loop and Scan. Their bodies become closed graphs; what they took from outside becomes operands after the operator's own
+// (ops/control/op_control.h).
+// Ownership and threads: see onnx_read.h.
+#include "import/onnx/rows/onnx_rows.h"
+
+#include "import/onnx/onnx_read.h"
+#include "ops/control/op_control.h"
+
+#include <string.h>
+
+// Captures of the bodies of one node: operands of the node, inputs of every body.
+typedef struct captured {
+    tn_value **outer;      // n, in the order of operands
+    tn_value **inner[2];   // by body; NULL: that body does not use it
+    size_t n;
+} captured;
+
+static void out_of_memory(tn_onnx_node *node, size_t bytes)
+{
+    if (tn_onnx_good(node)) {
+        node->status = tn_fail_memory(node->scope->reader->diag, node->name, bytes);
+    }
+}
+
+// One list of all that the bodies use. The map finds values that both use by their addresses.
+static void join_captures(tn_onnx_node *node, const tn_onnx_scope *scopes, int n_bodies, captured *all)
+{
+    tn_arena *scratch = &node->scope->reader->scratch;
+    const size_t most = scopes[0].n_captures + (n_bodies > 1 ? scopes[1].n_captures : 0);
+    tn_map places;
+    tn_map_init(&places, scratch);
+    size_t *place = tn_arena_array(scratch, most, sizeof *place);
+    all->outer = tn_arena_array(scratch, most, sizeof(tn_value *));
+    all->inner[0] = tn_arena_array(scratch, most, sizeof(tn_value *));
+    all->inner[1] = tn_arena_array(scratch, most, sizeof(tn_value *));
+    if (!place || !all->outer || !all->inner[0] || !all->inner[1]) {
+        out_of_memory(node, most * 4 * sizeof *place);
+        return;
+    }
+    for (int b = 0; b < n_bodies; ++b) {
+        for (size_t i = 0; i < scopes[b].n_captures; ++i) {
+            const tn_onnx_capture *capture = &scopes[b].captures[i];
+            const size_t *known = tn_map_find(&places, (const char *)&capture->outer, sizeof capture->outer);
+            // Two names of one value make two captures; the second then gets a place of its own.
+            size_t at = known && !all->inner[b][*known] ? *known : all->n;
+            if (at == all->n) {
+                place[all->n] = all->n;
+                all->outer[all->n] = capture->outer;
+                if (!tn_map_set(&places, (const char *)&capture->outer, sizeof capture->outer, &place[all->n++])) {
+                    out_of_memory(node, sizeof *place);
+                    return;
+                }
+            }
+            all->inner[b][at] = capture->inner;
+        }
+    }
+}
+
+// The captures become the last inputs of a body.
+static void add_inputs(tn_onnx_node *node, tn_graph *body, const captured *all, int b)
+{
+    for (size_t i = 0; i < all->n && tn_onnx_good(node); ++i) {
+        tn_value *inner = all->inner[b][i] ? all->inner[b][i] : tn_graph_value(body, all->outer[i]->name);
+        if (!inner || tn_graph_add_input(body, inner) != TN_OK) {
+            out_of_memory(node, sizeof *inner);
+        }
+    }
+}
+
+// The operator over its own operands and the captures. Takes the bodies, also when it fails.
+static void build_control(tn_onnx_node *node, const tn_op *op, const void *attr, int n_own, tn_onnx_scope *scopes, int n_bodies,
+                          int n_results)
+{
+    captured all = {0};
+    tn_value **in = NULL, **out = NULL;
+    int added = 0;
+    if (tn_onnx_good(node)) {
+        join_captures(node, scopes, n_bodies, &all);
+        in = tn_arena_array(&node->scope->reader->scratch, (size_t)n_own + all.n + 1, sizeof *in);
+        out = tn_arena_array(&node->scope->reader->scratch, (size_t)n_results + 1, sizeof *out);
+        if (!in || !out) {
+            out_of_memory(node, ((size_t)n_own + all.n + (size_t)n_results) * sizeof *in);
+        }
+    }
+    for (int b = 0; b < n_bodies; ++b) {
+        add_inputs(node, scopes[b].graph, &all, b);
+    }
+    if (tn_onnx_good(node)) {
+        memcpy(in, node->in, (size_t)n_own * sizeof *in);
+        if (all.n > 0) {
+            memcpy(in + n_own, all.outer, all.n * sizeof *in);
+        }
+        for (int i = 0; i < n_results; ++i) {
+            out[i] = tn_onnx_result(node, i);
+        }
+    }
+    if (tn_onnx_good(node)) {
+        tn_node *made = tn_graph_node(node->graph, NULL, op, node->name, attr, in, n_own + (int)all.n, out, n_results);
+        while (made && added < n_bodies && tn_node_add_body(node->graph, made, scopes[added].graph) == TN_OK) {
+            ++added;
+        }
+        if (added < n_bodies) {
+            out_of_memory(node, sizeof *made);
+        }
+    }
+    for (; added < n_bodies; ++added) {
+        tn_graph_destroy(scopes[added].graph);
+    }
+}
+
+static bool check_results(tn_onnx_node *node, size_t have)
+{
+    if (tn_onnx_good(node) && (node->n_out < 0 || (size_t)node->n_out > have)) {
+        tn_onnx_fail(node, TN_INVALID_MODEL, "%d results, its body makes %zu", node->n_out, have);
+    }
+    return tn_onnx_good(node);
+}
+
+static void map_if(tn_onnx_node *node)
+{
+    tn_onnx_scope scopes[2] = {{0}, {0}};
+    if (node->n_in != 1 || !node->in[0]) {
+        tn_onnx_fail(node, TN_INVALID_MODEL, "%d operands, expected 1", node->n_in);
+    }
+    tn_onnx_body(node, "then_branch", &scopes[0]);
+    tn_onnx_body(node, "else_branch", &scopes[1]);
+    size_t have = 0;
+    if (tn_onnx_good(node)) {
+        have = scopes[0].graph->n_outputs;
+        if (have != scopes[1].graph->n_outputs || scopes[0].graph->n_inputs > 0 || scopes[1].graph->n_inputs > 0) {
+            tn_onnx_fail(node, TN_INVALID_MODEL, "its branches make %zu and %zu results and must not have inputs", have,
+                         scopes[1].graph->n_outputs);
+        }
+    }
+    check_results(node, have);
+    build_control(node, &tn_op_if, NULL, 1, scopes, 2, (int)have);
+}
+
+static void map_loop(tn_onnx_node *node)
+{
+    tn_onnx_scope scope = {0};
+    tn_loop_attr attr = {.n_carried = TN_MAX(node->n_in - 2, 0)};
+    const size_t carried = (size_t)attr.n_carried;
+    for (int i = 2; i < node->n_in; ++i) {
+        if (!node->in[i]) {
+            tn_onnx_fail(node, TN_INVALID_MODEL, "operand %d is missing", i);
+        }
+    }
+    tn_onnx_body(node, "body", &scope);
+    size_t have = 0;
+    if (tn_onnx_good(node)) {
+        if (scope.graph->n_inputs != carried + 2 || scope.graph->n_outputs < carried + 1) {
+            tn_onnx_fail(node, TN_INVALID_MODEL, "its body has %zu inputs and %zu outputs, expected %zu and %zu or more",
+                         scope.graph->n_inputs, scope.graph->n_outputs, carried + 2, carried + 1);
+        }
+        have = scope.graph->n_outputs - 1;
+    }
+    check_results(node, have);
+    build_control(node, &tn_op_loop, &attr, (int)carried + 2, &scope, 1, (int)have);
+}
+
+static void map_scan(tn_onnx_node *node)
+{
+    tn_onnx_scope scope = {0};
+    tn_scan_attr attr = {.n_scan = tn_onnx_int(node, "num_scan_inputs", 0),
+                         .in_axes = tn_onnx_ints(node, "scan_input_axes"),
+                         .in_directions = tn_onnx_ints(node, "scan_input_directions"),
+                         .out_axes = tn_onnx_ints(node, "scan_output_axes"),
+                         .out_directions = tn_onnx_ints(node, "scan_output_directions")};
+    if (attr.n_scan < 1 || attr.n_scan > node->n_in) {
+        tn_onnx_fail(node, TN_INVALID_MODEL, "num_scan_inputs is %lld of %d operands", (long long)attr.n_scan, node->n_in);
+    }
+    for (int i = 0; i < node->n_in; ++i) {
+        if (!node->in[i]) {
+            tn_onnx_fail(node, TN_INVALID_MODEL, "operand %d is missing", i);
+        }
+    }
+    attr.n_state = node->n_in - attr.n_scan;
+    tn_onnx_body(node, "body", &scope);
+    size_t have = 0;
+    if (tn_onnx_good(node)) {
+        have = scope.graph->n_outputs;
+        if (scope.graph->n_inputs != (size_t)node->n_in || have < (size_t)attr.n_state) {
+            tn_onnx_fail(node, TN_INVALID_MODEL, "its body has %zu inputs and %zu outputs, expected %d and %lld or more",
+                         scope.graph->n_inputs, have, node->n_in, (long long)attr.n_state);
+        }
+    }
+    check_results(node, have);
+    build_control(node, &tn_op_scan, &attr, node->n_in, &scope, 1, (int)have);
+}
+
+static const tn_onnx_row rows[] = {
+    {.type = "If", .since = 1, .map = map_if},
+    {.type = "Loop", .since = 1, .map = map_loop},
+    {.type = "Scan", .since = 9, .map = map_scan},
+    {0},
+};
+
+const tn_onnx_table tn_onnx_control = {"", rows};

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The tables of rows, one for each file of this folder. A new file adds its line here and in onnx_rows.c.
+// Ownership: const data. Threads: any.
+#ifndef TN_ONNX_ROWS_H
+#define TN_ONNX_ROWS_H
+
+#include "import/onnx/onnx_map.h"
+
+// An operator that maps one to one, without attributes.
+#define TN_ROW(foreign, first, ours) {.type = foreign, .since = first, .op = &tn_op_##ours}
+
+extern const tn_onnx_table tn_onnx_control;
+extern const tn_onnx_table tn_onnx_math;
+extern const tn_onnx_table tn_onnx_reduce;
+extern const tn_onnx_table tn_onnx_nn;
+extern const tn_onnx_table tn_onnx_norm;
+extern const tn_onnx_table tn_onnx_move;
+extern const tn_onnx_table tn_onnx_index;
+extern const tn_onnx_table tn_onnx_make;
+extern const tn_onnx_table tn_onnx_quant;
+extern const tn_onnx_table tn_onnx_seq;
+extern const tn_onnx_table tn_onnx_vision;
+extern const tn_onnx_table tn_onnx_contrib;
+
+// Shapes of the usual helpers of compositions.
+tn_value *tn_onnx_unsqueeze(tn_onnx_node *node, tn_value *x, const int64_t *axes, size_t count);
+tn_value *tn_onnx_shape_of(tn_onnx_node *node, tn_value *x);
+
+#endif
