@@ -60,8 +60,8 @@ static tn_status read_head(tn_onnx_reader *reader, tn_onnx_function *function)
 
 tn_status tn_onnx_read_function(tn_onnx_reader *reader, tn_span body)
 {
-    const char *key;
-    size_t length;
+    const char *key = NULL;
+    size_t length = 0;
     tn_onnx_function *function = tn_arena_take(&reader->scratch, sizeof *function);
     if (!function) {
         return tn_fail_memory(reader->diag, "", sizeof *function);
@@ -78,8 +78,8 @@ tn_status tn_onnx_read_function(tn_onnx_reader *reader, tn_span body)
 
 tn_status tn_onnx_find_function(tn_onnx_reader *reader, const tn_onnx_node *node, tn_onnx_function **out)
 {
-    const char *key;
-    size_t length;
+    const char *key = NULL;
+    size_t length = 0;
     *out = NULL;
     if (reader->functions.count == 0) {
         return TN_OK;
