@@ -69,7 +69,7 @@ static tn_status infer_pool(tn_infer *infer, uint32_t set)
     TN_TRY(tn_infer_types(infer, 0, 0, set, &dtype));
     const tn_shape *x = &infer->in[0]->shape;
     const char *wrong = pool_slide(attr, x, &window);
-    if (!wrong && attr->p < 1) {
+    if (!wrong && infer->op == &tn_op_lp_pool && attr->p < 1) {
         wrong = "p must be at least 1";
     }
     if (wrong) {
