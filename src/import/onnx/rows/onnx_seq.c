@@ -6,7 +6,7 @@
 #include "loop/loop.h"
 #include "ops/seq/op_lstm.h"
 
-// Activations that have a loop code; alpha and beta are their defaults (ONNX RNN), n how many parameters they take.
+// Activations: alpha and beta are their defaults (ONNX RNN), n how many parameters they take.
 static const struct {
     const char *name;
     int code, n;
@@ -20,6 +20,9 @@ static const struct {
     {"LeakyRelu", TN_LOOP_LEAKY, 1, 0.01f, 0},
     {"Elu", TN_LOOP_ELU, 1, 1.0f, 0},
     {"HardSigmoid", TN_LOOP_HARD_SIGMOID, 2, 0.2f, 0.5f},
+    {"ThresholdedRelu", TN_RNN_THRESHOLDED_RELU, 1, 1.0f, 0},
+    {"ScaledTanh", TN_RNN_SCALED_TANH, 2, 1.0f, 1.0f},
+    {"Softsign", TN_RNN_SOFTSIGN, 0, 0, 0},
 };
 
 static const char *const directions[] = {"forward", "reverse", "bidirectional", NULL};   // TN_RNN_FORWARD ...
