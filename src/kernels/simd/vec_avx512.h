@@ -106,4 +106,29 @@ TN_INLINE float tn_vf_hmin(tn_vf a)
     return _mm_cvtss_f32(_mm_min_ss(v, _mm_movehdup_ps(v)));
 }
 
+// Lane j of r[i] and lane i of r[j] change places: pairs of lanes, then fours, then quarters of registers.
+TN_INLINE void tn_vf_transpose(tn_vf r[TN_VL])
+{
+    __m512 t[16], u[16];
+    for (int i = 0; i < 16; i += 2) {
+        t[i] = _mm512_unpacklo_ps(r[i], r[i + 1]);
+        t[i + 1] = _mm512_unpackhi_ps(r[i], r[i + 1]);
+    }
+    for (int i = 0; i < 16; i += 4) {
+        u[i] = _mm512_shuffle_ps(t[i], t[i + 2], 0x44);
+        u[i + 1] = _mm512_shuffle_ps(t[i], t[i + 2], 0xee);
+        u[i + 2] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+        u[i + 3] = _mm512_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+    }
+    // u[4 q + i] holds, in its quarter k, lanes 4 k + i of rows 4 q .. 4 q + 3.
+    for (int i = 0; i < 4; i++) {
+        const __m512 a = _mm512_shuffle_f32x4(u[i], u[4 + i], 0x88), b = _mm512_shuffle_f32x4(u[8 + i], u[12 + i], 0x88);
+        const __m512 c = _mm512_shuffle_f32x4(u[i], u[4 + i], 0xdd), d = _mm512_shuffle_f32x4(u[8 + i], u[12 + i], 0xdd);
+        r[i] = _mm512_shuffle_f32x4(a, b, 0x88);
+        r[4 + i] = _mm512_shuffle_f32x4(c, d, 0x88);
+        r[8 + i] = _mm512_shuffle_f32x4(a, b, 0xdd);
+        r[12 + i] = _mm512_shuffle_f32x4(c, d, 0xdd);
+    }
+}
+
 #endif

@@ -148,4 +148,15 @@ TN_INLINE float tn_vf_hmin(tn_vf a)
     return x < y ? x : y;
 }
 
+// Lane j of r[i] and lane i of r[j] change places.
+TN_INLINE void tn_vf_transpose(tn_vf r[TN_VL])
+{
+    const tn_vf a = __builtin_shufflevector(r[0], r[1], 0, 4, 1, 5), b = __builtin_shufflevector(r[2], r[3], 0, 4, 1, 5);
+    const tn_vf c = __builtin_shufflevector(r[0], r[1], 2, 6, 3, 7), d = __builtin_shufflevector(r[2], r[3], 2, 6, 3, 7);
+    r[0] = __builtin_shufflevector(a, b, 0, 1, 4, 5);
+    r[1] = __builtin_shufflevector(a, b, 2, 3, 6, 7);
+    r[2] = __builtin_shufflevector(c, d, 0, 1, 4, 5);
+    r[3] = __builtin_shufflevector(c, d, 2, 3, 6, 7);
+}
+
 #endif
