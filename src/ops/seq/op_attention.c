@@ -47,14 +47,11 @@ typedef struct heads {
 // Dims may be unknown. Returns a broken rule.
 static const char *heads_of(const tn_shape *shape, int64_t num_heads, heads *h)
 {
-    h->packed = shape->rank == 3;
-    h->batch = shape->dims[0];
-    if (!h->packed) {
-        h->heads = shape->dims[1];
-        h->length = shape->dims[2];
-        h->size = shape->dims[3];
+    *h = (heads){.batch = shape->dims[0], .heads = shape->dims[1], .length = shape->dims[2], .size = shape->dims[3]};
+    if (shape->rank != 3) {
         return NULL;
     }
+    h->packed = true;
     if (num_heads < 1) {
         return "operands of rank 3 need the number of heads as attribute";
     }
@@ -77,15 +74,14 @@ typedef struct sizes {
 static const char *sizes_of(const tn_attention_attr *attr, const tn_shape *q, const tn_shape *k, const tn_shape *v, const tn_shape *past,
                             sizes *s)
 {
-    const char *wrong = heads_of(q, attr->q_num_heads, &s->q);
-    wrong = wrong ? wrong : heads_of(k, attr->kv_num_heads, &s->k);
-    wrong = wrong ? wrong : heads_of(v, attr->kv_num_heads, &s->v);
+    const char *wrong_q = heads_of(q, attr->q_num_heads, &s->q), *wrong_k = heads_of(k, attr->kv_num_heads, &s->k);
+    const char *wrong_v = heads_of(v, attr->kv_num_heads, &s->v);
     s->past = past ? past->rank == 4 ? past->dims[2] : TN_DIM_UNKNOWN : 0;
     s->total = s->past == 0 ? s->k.length : TN_DIM_UNKNOWN;
     if (tn_dim_known(s->past) && tn_dim_known(s->k.length) && !tn_add_i64(s->past, s->k.length, &s->total)) {
         return "too many keys";
     }
-    return wrong;
+    return wrong_q ? wrong_q : wrong_k ? wrong_k : wrong_v;
 }
 
 static tn_status check_attention_attr(const tn_infer *infer, const tn_attention_attr *attr)
