@@ -12,7 +12,7 @@
 void tn_row_load(tn_dtype dtype, const void *data, int64_t start, int64_t stride, int64_t count, double *row);
 void tn_row_load_i64(tn_dtype dtype, const void *data, int64_t start, int64_t stride, int64_t count, int64_t *row);
 
-// Rounds to nearest even; integers saturate (NaN becomes 0). The i64 form wraps.
+// As tn_dtype_store and tn_dtype_store_i64: floats round to nearest even; integers drop the fraction and saturate, or wrap.
 void tn_row_store(tn_dtype dtype, void *data, int64_t start, int64_t stride, int64_t count, const double *row);
 void tn_row_store_i64(tn_dtype dtype, void *data, int64_t start, int64_t stride, int64_t count, const int64_t *row);
 
@@ -57,6 +57,14 @@ static inline tn_status tn_call_status(const tn_call *call) { return tn_cancelle
 // Operand i, or NULL when it is absent or past the last.
 static inline const tn_tensor *tn_call_in(const tn_call *call, int i) { return i < call->n_in ? call->in[i] : NULL; }
 static inline tn_tensor *tn_call_out(const tn_call *call, int i) { return i < call->n_out ? call->out[i] : NULL; }
+
+// The nearest number of a dtype: for steps that a formula rounds on the way.
+static inline double tn_dtype_round(tn_dtype dtype, double value)
+{
+    unsigned char bytes[8];
+    tn_dtype_store(dtype, bytes, 0, value);
+    return tn_dtype_load(dtype, bytes, 0);
+}
 
 // Element i as a number.
 static inline double tn_element(const tn_tensor *tensor, int64_t i) { return tn_dtype_load(tensor->dtype, tensor->data, (size_t)i); }
