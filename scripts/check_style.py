@@ -4,8 +4,9 @@
 
 usage: check_style.py [--library libtenon.a --nm nm]
 
-Licence line, folder and file sizes, unique base names, leftovers, traces of the machine it was written on, and, with a library,
-that every name with linkage begins with tn_ or tenon_. Prints each offence; exit status 1 when there is one.
+Licence line and file head, sizes of folders, files and functions, nesting, unique base names, leftovers, traces of the machine it
+was written on, and, with a library, that every name with linkage begins with tn_ or tenon_. Prints each offence; exit status 1 when
+there is one.
 """
 import argparse
 import os
@@ -15,6 +16,9 @@ import sys
 
 MAX_FILES = 15
 MAX_LINES = 800
+MAX_FUNCTION = 100
+MAX_KERNEL_FUNCTION = 150
+NESTED = re.compile(r"^ {20,}(if|for|while|switch|do)\b")   # a block in four others, at four columns each
 CODE = (".c", ".h", ".inc", ".cl", ".S")
 SCRIPT = (".py", ".sh", ".cmake", "CMakeLists.txt", ".ci/run", "/test", "/demo")
 # Put together from pieces, so that this file does not offend itself.
@@ -42,6 +46,21 @@ def read(root, name):
     return None if b"\0" in data else data.decode("utf-8", "replace")
 
 
+def check_functions(name, lines, errors):
+    """Lengths by the braces in column one that our format gives to functions, and depth by indentation."""
+    limit = MAX_KERNEL_FUNCTION if "kernels/" in name else MAX_FUNCTION
+    start = None
+    for number, line in enumerate(lines, 1):
+        if line.startswith("{"):
+            start = number
+        elif line.startswith("}"):
+            if start and number - start + 1 > limit:
+                errors.append(f"{name}:{start}: a function of {number - start + 1} lines, at most {limit}")
+            start = None
+        elif NESTED.match(line):
+            errors.append(f"{name}:{number}: nested too deeply")
+
+
 def check_text(name, text, errors):
     lines = text.splitlines()
     is_code = name.endswith(CODE)
@@ -50,6 +69,10 @@ def check_text(name, text, errors):
         head = lines[0:2] if is_code else lines[0:3]
         if not any("SPDX-License-Identifier: Apache-2.0" in line for line in head):
             errors.append(f"{name}: does not begin with the SPDX line")
+    if is_code and (len(lines) < 2 or not lines[1].startswith(("//", "/*", " *"))):
+        errors.append(f"{name}: does not say what it is below the SPDX line")
+    if name.endswith((".c", ".h", ".inc")):
+        check_functions(name, lines, errors)
     if is_code and len(lines) > MAX_LINES:
         errors.append(f"{name}: {len(lines)} lines, at most {MAX_LINES}")
     for number, line in enumerate(lines, 1):
