@@ -64,7 +64,7 @@ def check_source(root, path, errors):
 def check_outside(root, path, errors):
     for number, line in enumerate(open(path, encoding="utf-8"), 1):
         match = INCLUDE.match(line)
-        if match and layer_of(match.group(2)) in LEVEL:
+        if match and match.group(1) == '"' and layer_of(match.group(2)) in LEVEL:
             errors.append(f"{os.path.relpath(path, root)}:{number}: only include/ may be seen from here, not {match.group(2)}")
 
 

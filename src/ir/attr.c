@@ -43,7 +43,7 @@ static bool same_regions(const tn_regions *a, const tn_regions *b)
     return true;
 }
 
-#define AS(type, p) (*(const type *)(p))
+#define AS(type, p) (*(type const *)(p))
 
 static bool same_field(tn_attr_kind kind, const void *a, const void *b)
 {

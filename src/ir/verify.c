@@ -92,7 +92,7 @@ static tn_status check_operands(const verify *v, const tn_node *node)
 static tn_status check_node(const verify *v, const tn_node *node)
 {
     const tn_op *op = node->op;
-    CHECK(op && node->name, node->name, "no operator or no name");
+    CHECK(op && node->name, node->name ? node->name : "", "no operator or no name");
     CHECK(node->n_in >= op->min_in && (op->max_in < 0 || node->n_in <= op->max_in), node->name, "%s has %d operands", op->name,
           node->n_in);
     CHECK(node->n_out >= op->min_out && (op->max_out < 0 || node->n_out <= op->max_out), node->name, "%s has %d results", op->name,
