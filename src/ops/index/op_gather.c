@@ -188,6 +188,7 @@ static tn_status infer_gather_nd(tn_infer *infer)
 static tn_status infer_scatter(tn_infer *infer, tn_dtype *dtype)
 {
     const int reduction = ((const tn_scatter_attr *)infer->attr)->reduction;
+    *dtype = TN_NONE;
     if (reduction < TN_SCATTER_NONE || reduction > TN_SCATTER_MIN) {
         return tn_infer_fail(infer, "reduction %d is none of none, add, mul, max, min", reduction);
     }
