@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "ops/lanes.h"
-#include "ops/move/strided.h"
+#include "ops/strided.h"
 #include "ops/op_check.h"
 #include "ops/walk.h"
 

@@ -4,7 +4,7 @@
 #include "ops/move/op_block.h"
 
 #include "base/num.h"
-#include "ops/move/strided.h"
+#include "ops/strided.h"
 #include "ops/walk.h"
 
 #include <stddef.h>

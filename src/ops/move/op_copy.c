@@ -4,7 +4,7 @@
 // Ownership: const data. Threads: any.
 #include "ops/move/op_copy.h"
 
-#include "ops/move/strided.h"
+#include "ops/strided.h"
 
 #include <stddef.h>
 

@@ -5,7 +5,7 @@
 #include "ops/move/op_reshape.h"
 
 #include "base/num.h"
-#include "ops/move/strided.h"
+#include "ops/strided.h"
 #include "ops/walk.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
 // Ownership: const data. Threads: any.
 #include "ops/move/op_transpose.h"
 
-#include "ops/move/strided.h"
+#include "ops/strided.h"
 #include "ops/walk.h"
 
 #include <stddef.h>

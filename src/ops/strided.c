@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of strided boxes by element size: one loop serves every dtype.
 // Ownership: plain values. Threads: any.
-#include "ops/move/strided.h"
+#include "ops/strided.h"
 
 #include "base/num.h"
 #include "ops/walk.h"
