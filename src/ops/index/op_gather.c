@@ -205,7 +205,7 @@ static tn_status infer_scatter(tn_infer *infer, tn_dtype *dtype)
 
 static tn_status infer_scatter_elements(tn_infer *infer)
 {
-    tn_dtype dtype;
+    tn_dtype dtype = TN_NONE;
     TN_TRY(infer_scatter(infer, &dtype));
     TN_TRY(infer_inside(infer, ((const tn_scatter_attr *)infer->attr)->axis));
     TN_TRY(tn_infer_shape(infer, 2, &infer->in[1]->shape));
@@ -216,7 +216,7 @@ static tn_status infer_scatter_elements(tn_infer *infer)
 // updates: [indices' dims but the last, data's dims past the tuple].
 static tn_status infer_scatter_nd(tn_infer *infer)
 {
-    tn_dtype dtype;
+    tn_dtype dtype = TN_NONE;
     int64_t size;
     TN_TRY(infer_scatter(infer, &dtype));
     TN_TRY(tn_infer_rank(infer, 0, 1, TN_MAX_RANK));
@@ -244,7 +244,7 @@ static tn_status infer_scatter_nd(tn_infer *infer)
 static tn_status infer_tensor_scatter(tn_infer *infer)
 {
     const tn_tensor_scatter_attr *attr = infer->attr;
-    tn_dtype dtype;
+    tn_dtype dtype = TN_NONE;
     TN_TRY(tn_infer_types(infer, 0, 1, TN_SET_ANY & ~TN_BIT(STRING), &dtype));
     if (attr->circular < 0 || attr->circular > 1) {
         return tn_infer_fail(infer, "mode %d is neither linear nor circular", attr->circular);
