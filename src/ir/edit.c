@@ -38,6 +38,9 @@ void tn_graph_destroy(tn_graph *graph)
     for (tn_node *node = graph->first; node; node = node->next) {
         destroy_bodies(node);
     }
+    for (size_t i = 0; i < graph->n_kept; i++) {
+        tn_graph_destroy(graph->kept[i]);
+    }
     tn_heap *heap = graph->arena.heap;
     tn_arena_deinit(&graph->arena);
     tn_give(heap, graph);
@@ -281,6 +284,43 @@ tn_status tn_node_add_in(tn_graph *graph, tn_node *node, tn_value *value)
     }
     in[node->n_in++] = value;
     node->in = in;
+    return TN_OK;
+}
+
+void tn_node_drop_in(tn_node *node, int index)
+{
+    if (node->in[index]) {
+        drop_use(node->in[index], node, index);
+    }
+    node->n_in--;
+    for (int i = index; i < node->n_in; i++) {
+        tn_value *value = node->in[i] = node->in[i + 1];
+        for (size_t u = 0; value && u < value->n_uses; u++) {
+            if (value->uses[u].node == node && value->uses[u].index == i + 1) {
+                value->uses[u].index = i;
+                break;
+            }
+        }
+    }
+}
+
+void tn_graph_drop_input(tn_graph *graph, size_t index)
+{
+    graph->inputs[index]->is_input = false;
+    graph->n_inputs--;
+    memmove(graph->inputs + index, graph->inputs + index + 1, (graph->n_inputs - index) * sizeof *graph->inputs);
+}
+
+tn_status tn_graph_keep_body(tn_graph *graph, tn_node *node, int index)
+{
+    tn_graph **kept = append(&graph->arena, graph->kept, graph->n_kept, sizeof *kept);
+    if (!kept) {
+        return TN_OUT_OF_MEMORY;
+    }
+    kept[graph->n_kept++] = node->bodies[index];
+    graph->kept = kept;
+    node->n_bodies--;
+    memmove(node->bodies + index, node->bodies + index + 1, (size_t)(node->n_bodies - index) * sizeof *node->bodies);
     return TN_OK;
 }
 

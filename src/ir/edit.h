@@ -40,6 +40,13 @@ void tn_node_set_attr(tn_node *node, const void *attr);    // attr lives in the 
 // or an output already, cannot take the name: TN_STATE, nothing changed, and the caller keeps the node in between.
 tn_status tn_graph_replace(tn_graph *graph, tn_value *old, tn_value *value);
 
+// Takes an operand, and an unused input that is no output, out of their lists; what stands behind moves up by one.
+void tn_node_drop_in(tn_node *node, int index);
+void tn_graph_drop_input(tn_graph *graph, size_t index);
+
+// Body `index` leaves its node and is kept alive by the graph, so that its nodes' attributes and constants can be used there.
+tn_status tn_graph_keep_body(tn_graph *graph, tn_node *node, int index);
+
 // Removes a node whose outputs have no uses and are not graph outputs.
 void tn_graph_remove(tn_graph *graph, tn_node *node);
 

@@ -60,6 +60,8 @@ struct tn_graph {
     const char **symbols;     // names of symbolic dims by id ("batch")
     size_t n_symbols, symbols_capacity;
     uint32_t next_node;
+    tn_graph **kept;          // bodies whose nodes moved into this graph: attributes and constants may lie in their arenas
+    size_t n_kept;
 };
 
 #endif
