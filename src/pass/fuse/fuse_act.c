@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two passes on what follows a convolution or matrix product. fuse_residual: the sum with another value of the same shape is
+// added by the kernel before it stores. fuse_act: an activation that is one instruction of the loop IR is applied there too.
+// Ownership: the caller's graph. Threads: one per graph.
+#include "pass/fuse/fuse.h"
+
+#include "ops/math/op_binary.h"
+#include "ops/nn/op_activation.h"
+#include "pass/fuse/linear.h"
+
+#include <math.h>
+
+// ---- fuse_act ----
+
+// A clip with constant bounds.
+static bool clip_act(const tn_node *node, tn_act *act)
+{
+    *act = (tn_act){.code = TN_LOOP_CLIP, .x = -INFINITY, .y = INFINITY};
+    return (node->n_in < 2 || !node->in[1] || tn_scalar(node->in[1], &act->x)) &&
+           (node->n_in < 3 || !node->in[2] || tn_scalar(node->in[2], &act->y));
+}
+
+// A slope that is one number for all channels.
+static bool prelu_act(const tn_node *node, tn_act *act)
+{
+    *act = (tn_act){.code = TN_LOOP_LEAKY};
+    return tn_scalar(node->in[1], &act->x) && node->out[0]->shape.rank == node->in[0]->shape.rank;
+}
+
+// The activation a node is; false: none of one instruction.
+static bool act_of(const tn_node *node, tn_act *act)
+{
+    if (node->op == &tn_op_clip) {
+        return clip_act(node, act);
+    }
+    if (node->op == &tn_op_prelu) {
+        return prelu_act(node, act);
+    }
+    if (node->n_in != 1 || !node->op->loop) {
+        return false;
+    }
+    tn_loop_build build = {.loop = {.n_inputs = 1}};
+    const int arg = 0;
+    int result;
+    if (!node->op->loop(node->attr, &build, &arg, 1, &result) || build.full || build.loop.n_code != 1 || result != 1) {
+        return false;
+    }
+    const tn_loop_instr *instr = &build.loop.code[0];
+    *act = (tn_act){.code = instr->code, .x = instr->x, .y = instr->y};
+    return instr->code != TN_LOOP_CONST && tn_loop_code_operands((tn_loop_code)instr->code) == 1;
+}
+
+static tn_status run_fuse_act(tn_graph *graph, tn_pass_context *context)
+{
+    for (tn_node *node = graph->first, *next; node; node = next) {
+        next = node->next;
+        tn_linear linear;
+        tn_act act;
+        if (node->n_out != 1 || node->n_in < 1 || !node->in[0] || !tn_is_f32(node->out[0]) || !node->in[0]->producer ||
+            !tn_used_once(context, node->in[0]) || !tn_linear_of(node->in[0]->producer, &linear) ||
+            linear.act.code != TN_LOOP_CONST || !act_of(node, &act)) {
+            continue;
+        }
+        linear.act = act;
+        TN_TRY(tn_linear_replace(graph, context, &linear, node, NULL));
+    }
+    return TN_OK;
+}
+
+const tn_pass tn_pass_fuse_act = {"fuse_act", run_fuse_act};
+
+// ---- fuse_residual ----
+
+// The node that makes `value`, when it may take the other summand as its residual.
+static bool may_take(const tn_pass_context *context, const tn_value *value, const tn_value *other, tn_linear *linear)
+{
+    return value->producer && tn_used_once(context, value) && tn_linear_of(value->producer, linear) && linear->takes_residual &&
+           linear->act.code == TN_LOOP_CONST && !linear->in[TN_LINEAR_RESIDUAL] && !other->constant && tn_is_f32(other) &&
+           tn_surely_same(&value->shape, &other->shape);
+}
+
+// Of two nodes before `node` the later one.
+static const tn_node *later(const tn_node *node, const tn_node *a, const tn_node *b)
+{
+    do {
+        node = node->prev;
+    } while (node != a && node != b);
+    return node;
+}
+
+static tn_status run_fuse_residual(tn_graph *graph, tn_pass_context *context)
+{
+    for (tn_node *node = graph->first, *next; node; node = next) {
+        next = node->next;
+        if (node->op != &tn_op_add || !tn_is_f32(node->out[0]) || node->in[0] == node->in[1]) {
+            continue;
+        }
+        tn_linear linear[2];
+        bool may[2];
+        for (int i = 0; i < 2; i++) {
+            may[i] = may_take(context, node->in[i], node->in[1 - i], &linear[i]);
+        }
+        if (!may[0] && !may[1]) {
+            continue;
+        }
+        // The one that runs last: the other is there by then without being moved.
+        const int side = may[0] && (!may[1] || later(node, linear[0].node, linear[1].node) == linear[0].node) ? 0 : 1;
+        linear[side].in[TN_LINEAR_RESIDUAL] = node->in[1 - side];
+        TN_TRY(tn_linear_replace(graph, context, &linear[side], node, NULL));
+    }
+    return TN_OK;
+}
+
+const tn_pass tn_pass_fuse_residual = {"fuse_residual", run_fuse_residual};
