@@ -2,6 +2,8 @@
 // Depthwise convolution in f32 for the portable tier.
 // Ownership: const data. Threads: any.
 #include "kernels/dwconv/dwconv.h"
+
+#include "base/macros.h"
 #include "kernels/simd/vec.h"
 
 #define DW_BLOCK 8
