@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// resize(x, roi?, scales?, sizes?), grid_sample(x, grid). ONNX Resize 19, GridSample 22; Upsample is a resize.
+// resize(x, roi?, scales?, sizes?). ONNX Resize 19; Upsample is a resize.
 // Ownership: const data. Threads: any.
 #ifndef TN_OP_RESIZE_H
 #define TN_OP_RESIZE_H
 
-#include "ir/op.h"
+#include "ops/vision/op_sample.h"
 
 enum { TN_RESIZE_NEAREST, TN_RESIZE_LINEAR, TN_RESIZE_CUBIC };
 enum { TN_COORD_HALF_PIXEL, TN_COORD_HALF_PIXEL_SYMMETRIC, TN_COORD_PYTORCH_HALF_PIXEL, TN_COORD_ALIGN_CORNERS, TN_COORD_ASYMMETRIC,
@@ -18,10 +18,6 @@ typedef struct tn_resize_attr {
     tn_ints axes;
 } tn_resize_attr;
 
-// mode as TN_RESIZE_*; padding 0 zeros, 1 border, 2 reflection
-typedef struct tn_grid_sample_attr { int mode, padding; bool align_corners; } tn_grid_sample_attr;
-
 extern const tn_op tn_op_resize;
-extern const tn_op tn_op_grid_sample;
 
 #endif
