@@ -378,7 +378,7 @@ static tn_status run_roi_align(const tn_call *call)
     const tn_tensor *y = call->out[0];
     const int64_t n = y->shape.dims[0], channels = y->shape.dims[1], height = y->shape.dims[2], width = y->shape.dims[3];
     for (int64_t i = 0; i < n; i++) {
-        region r;
+        region r = {.plane = 0};
         TN_TRY(read_region(call, i, &r));
         for (int64_t bin = 0; bin < channels * height * width; bin++) {
             const int64_t c = bin / (height * width), py = bin / width % height, px = bin % width;
