@@ -28,10 +28,15 @@ static tn_status find_input(tenon_session *session, const char *name, size_t *ou
     return tn_fail(diag, TN_NOT_FOUND, name, "the model has no input of this name; it has %s", list);
 }
 
-static tn_status check_input(const tn_value *value, const tn_tensor *given, size_t bytes, tn_diag *diag)
+// A model that takes a scalar also takes one element of any rank, as other engines do.
+static tn_status check_input(const tn_value *value, tn_tensor *given, size_t bytes, tn_diag *diag)
 {
     size_t needed;
     char a[160], b[160];
+    int64_t count;
+    if (value->shape.rank == 0 && tn_shape_count(&given->shape, &count) && count == 1) {
+        given->shape = value->shape;
+    }
     if (value->dtype != given->dtype) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the input is %s, but the model takes %s", tn_dtype_text(given->dtype),
                        tn_dtype_text(value->dtype));
