@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planning step 6: layouts by price. Each node has a few rows that can run it, each with the layouts it wants and an estimated time.
 // A value that a consumer wants in another layout than its producer gives costs one conversion: one read and one write of the
-// tensor, paid once per layout however many consumers share it. A forward walk chooses greedily; then single nodes are changed as
-// long as the sum falls. Nothing here looks at the thread count.
+// tensor, paid once per layout however many consumers share it. Single nodes are changed as long as the sum falls; since that stops at
+// the nearest valley, the search begins at three different points and the best end counts. Nothing here looks at the thread count.
 #include "ops/move/op_relayout.h"
 #include "plan/work.h"
 
@@ -264,14 +264,47 @@ static double price(tn_work *work, tn_node *node, const tn_choice *choice)
     return sum;
 }
 
-static bool choose(tn_work *work, tn_node *node, const tn_choice *choices, int count)
+// Where the search begins: a forward walk that minds conversions; every node blocked that can be; every node by its cheapest row.
+typedef enum start { START_FORWARD, START_BLOCKED, START_CHEAPEST, START_COUNT } start;
+
+typedef struct search {
+    tn_work *work;
+    tn_choice **choices;      // by position in the graph's order
+    int *counts;
+    tn_choice *best;          // by position: the best assignment so far
+    double best_sum;
+} search;
+
+// References last, rows that take workspaces last when memory is short.
+static double bias(const tn_work *work, const tn_choice *choice)
+{
+    return (choice->row->impl == TN_IMPL_REFERENCE ? 1e12 : 0) + (work->lean && choice->row->prepare ? 1e6 : 0);
+}
+
+static double start_price(tn_work *work, tn_node *node, const tn_choice *choice, start from)
+{
+    if (from == START_FORWARD) {
+        return price(work, node, choice);
+    }
+    const int blocks = (choice->in != TN_LAYOUT_PLAIN) + (choice->out != TN_LAYOUT_PLAIN);
+    return choice->cost - (from == START_BLOCKED ? 1e9 * blocks : 0);
+}
+
+static void take(tn_work *work, tn_node *node, const tn_choice *choice)
+{
+    work->chosen[node->id] = *choice;
+    if (node->n_out && node->out[0]) {
+        work->layout[node->out[0]->id] = choice->out;
+    }
+}
+
+static bool choose(tn_work *work, tn_node *node, const tn_choice *choices, int count, start from)
 {
     int best = 0;
     double best_price = 1e300;
     for (int i = 0; i < count; i++) {
-        double p = price(work, node, &choices[i]);
-        p = choices[i].row->impl == TN_IMPL_REFERENCE ? p + 1e12 : p;
-        p = work->lean ? p + (choices[i].row->prepare ? 1e6 : 0) : p;
+        const double p = bias(work, &choices[i]) +
+                         (from == START_COUNT ? price(work, node, &choices[i]) : start_price(work, node, &choices[i], from));
         if (p < best_price - 1e-9) {
             best_price = p;
             best = i;
@@ -279,11 +312,50 @@ static bool choose(tn_work *work, tn_node *node, const tn_choice *choices, int c
     }
     const tn_choice *old = &work->chosen[node->id];
     const bool changed = old->row != choices[best].row || old->out != choices[best].out;
-    work->chosen[node->id] = choices[best];
-    if (node->n_out && node->out[0]) {
-        work->layout[node->out[0]->id] = choices[best].out;
-    }
+    take(work, node, &choices[best]);
     return changed;
+}
+
+// Work and conversions of the assignment as it stands.
+static double total(tn_work *work)
+{
+    double sum = 0;
+    for (const tn_node *node = work->graph->first; node; node = node->next) {
+        const tn_choice *choice = &work->chosen[node->id];
+        sum += choice->row ? choice->cost + bias(work, choice) : 0;
+    }
+    for (size_t i = 0; i < work->graph->n_values; i++) {
+        const tn_value *value = work->graph->values[i];
+        if (value && !value->constant && (value->producer || value->is_input)) {
+            sum += consumers_pay(work, value, work->layout[i]);
+        }
+    }
+    return sum;
+}
+
+static void search_from(search *s, start from)
+{
+    tn_work *work = s->work;
+    bool changed = true;
+    memset(work->chosen, 0, work->n_chosen * sizeof *work->chosen);
+    memset(work->layout, 0, work->n_layout);
+    for (int sweep = 0; sweep < MAX_SWEEPS && changed; sweep++) {
+        size_t at = 0;
+        changed = false;
+        for (tn_node *node = work->graph->first; node; node = node->next, at++) {
+            if (s->counts[at] > (sweep ? 1 : 0)) {
+                changed = choose(work, node, s->choices[at], s->counts[at], sweep ? START_COUNT : from) || changed;
+            }
+        }
+    }
+    const double sum = total(work);
+    if (sum < s->best_sum) {
+        size_t at = 0;
+        s->best_sum = sum;
+        for (const tn_node *node = work->graph->first; node; node = node->next) {
+            s->best[at++] = work->chosen[node->id];
+        }
+    }
 }
 
 // ---- conversions become nodes ----
@@ -393,39 +465,47 @@ static tn_status tables(tn_work *work)
     return TN_OK;
 }
 
+static tn_status gather_choices(search *s)
+{
+    tn_work *work = s->work;
+    const size_t n_nodes = work->graph->n_nodes;
+    size_t at = 0;
+    s->choices = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *s->choices);
+    s->counts = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *s->counts);
+    s->best = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *s->best);
+    if (!s->choices || !s->counts || !s->best) {
+        return tn_fail_memory(work->diag, "plan", n_nodes * sizeof *s->best);
+    }
+    for (tn_node *node = work->graph->first; node; node = node->next, at++) {
+        tn_choice room[TN_MAX_CHOICES];
+        if (node->op->flags & TN_OP_CONTROL) {
+            continue;
+        }
+        s->counts[at] = tn_work_choices(work, node, room);
+        if (!s->counts[at]) {
+            return tn_fail(work->diag, TN_UNSUPPORTED, node->name, "%s: no kernel takes operands of these types and shapes",
+                           node->op->name);
+        }
+        s->choices[at] = tn_arena_copy(&work->scratch, room, (size_t)s->counts[at] * sizeof *room);
+        if (!s->choices[at]) {
+            return tn_fail_memory(work->diag, node->name, sizeof room);
+        }
+    }
+    return TN_OK;
+}
+
 tn_status tn_plan_layout(tn_work *work)
 {
+    search s = {.work = work, .best_sum = 1e300};
     TN_TRY(tables(work));
-    const size_t n_nodes = work->graph->n_nodes;
-    tn_choice **choices = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *choices);
-    int *counts = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *counts);
-    if (!choices || !counts) {
-        return tn_fail_memory(work->diag, "plan", n_nodes * sizeof *choices);
+    TN_TRY(gather_choices(&s));
+    for (int from = 0; from < START_COUNT; from++) {
+        search_from(&s, (start)from);
     }
-    bool changed = true;
-    for (int sweep = 0; sweep < MAX_SWEEPS && changed; sweep++) {
-        size_t at = 0;
-        changed = false;
-        for (tn_node *node = work->graph->first; node; node = node->next, at++) {
-            if (node->op->flags & TN_OP_CONTROL) {
-                continue;
-            }
-            if (sweep == 0) {
-                tn_choice room[TN_MAX_CHOICES];
-                counts[at] = tn_work_choices(work, node, room);
-                if (!counts[at]) {
-                    return tn_fail(work->diag, TN_UNSUPPORTED, node->name, "%s: no kernel takes operands of these types and shapes",
-                                   node->op->name);
-                }
-                choices[at] = tn_arena_array(&work->scratch, (size_t)counts[at], sizeof **choices);
-                if (!choices[at]) {
-                    return tn_fail_memory(work->diag, node->name, sizeof room);
-                }
-                memcpy(choices[at], room, (size_t)counts[at] * sizeof *room);
-            } else if (counts[at] < 2) {
-                continue;
-            }
-            changed = choose(work, node, choices[at], counts[at]) || changed;
+    size_t at = 0;
+    for (tn_node *node = work->graph->first; node; node = node->next, at++) {
+        if (s.counts[at]) {
+            take(work, node, &s.best[at]);
         }
     }
     const size_t n_values = work->graph->n_values;
