@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions in f32: what the rows of all tiers share.
+// Convolutions and transposed convolutions in f32: what the rows of all tiers share.
 //
 //   direct    x and y in channel blocks (or x plain, for few channels): every tap is a segment of the register tile, no im2col
 //   plain     x and y plain, anything ONNX allows: im2col of a few columns at a time, then the register tile
@@ -38,17 +38,22 @@ bool tn_conv_match_common(const tn_query *query, const char **why);
 tn_status tn_conv_direct_run(const tn_call *call, const tn_tiles *tiles);
 tn_status tn_conv_plain_run(const tn_call *call, const tn_tiles *tiles);
 
+tn_status tn_deconv_plain_run(const tn_call *call, const tn_tiles *tiles);
+
 #define TN_CONV_TIER(tier)                                                    \
     bool tn_conv_direct_match_##tier(const tn_query *query, const char **why); \
     double tn_conv_direct_cost_##tier(const tn_query *query);                 \
     tn_status tn_conv_direct_prepare_##tier(tn_prepare *prepare);             \
     double tn_conv_plain_cost_##tier(const tn_query *query);                  \
-    tn_status tn_conv_plain_prepare_##tier(tn_prepare *prepare);
+    tn_status tn_conv_plain_prepare_##tier(tn_prepare *prepare);              \
+    double tn_deconv_plain_cost_##tier(const tn_query *query);                \
+    tn_status tn_deconv_plain_prepare_##tier(tn_prepare *prepare);
 
 TN_CONV_TIER(avx512)
 TN_CONV_TIER(avx2)
 TN_CONV_TIER(portable)
 
 bool tn_conv_plain_match(const tn_query *query, const char **why);
+bool tn_deconv_plain_match(const tn_query *query, const char **why);
 
 #endif

@@ -13,6 +13,11 @@ static tn_status run_plain(const tn_call *call)
     return tn_conv_plain_run(call, &tn_tiles_portable);
 }
 
+static tn_status run_deconv(const tn_call *call)
+{
+    return tn_deconv_plain_run(call, &tn_tiles_portable);
+}
+
 #define ROW(layout_in, layout_out, blocked, tag_text, which)                       \
     .op = &tn_op_conv, .types = {TN_F32, TN_F32, TN_F32, TN_F32},                   \
     .layouts = {TN_LAYOUT_##layout_in, TN_LAYOUT_##layout_out, blocked},            \
@@ -28,6 +33,19 @@ static const tn_kernel rows[] = {
      .match = tn_conv_direct_match_portable,
      ROW(PLAIN, NCHW8C, 0, "direct", direct)},
     {.name = "conv_f32_plain_im2col_portable", .match = tn_conv_plain_match, ROW(PLAIN, PLAIN, 0, "im2col", plain)},
+    {.name = "deconv_f32_plain_portable",
+     .op = &tn_op_deconv,
+     .types = {TN_F32, TN_F32, TN_F32, TN_F32},
+     .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
+     .impl = TN_IMPL_PORTABLE,
+     .tag = "col2im",
+     .version = 1,
+     .cpu = 0,
+     .aligned_constants = true,
+     .match = tn_deconv_plain_match,
+     .cost = tn_deconv_plain_cost_portable,
+     .prepare = tn_deconv_plain_prepare_portable,
+     .run = run_deconv},
 };
 
 TN_EXPORT_KERNELS(conv_f32_portable, rows);

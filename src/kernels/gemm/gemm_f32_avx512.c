@@ -24,6 +24,7 @@ const tn_tiles tn_tiles_avx512 = {
       tile_12x2, tile_13x2, tile_14x2},
      {tile_1x3, tile_2x3, tile_3x3, tile_4x3, tile_5x3, tile_6x3, tile_7x3, tile_8x3, tile_9x3},
      {tile_1x4, tile_2x4, tile_3x4, tile_4x4, tile_5x4, tile_6x4}},
+    activate,
 };
 
 static tn_status run_matmul(const tn_call *call)

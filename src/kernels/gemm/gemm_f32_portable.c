@@ -19,6 +19,7 @@ const tn_tiles tn_tiles_portable = {
      {tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2},
      {NULL},
      {tile_1x4, tile_2x4}},
+    activate,
 };
 
 static tn_status run_matmul(const tn_call *call)

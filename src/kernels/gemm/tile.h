@@ -62,6 +62,7 @@ extern const tn_tile_facts tn_tile_facts_avx512, tn_tile_facts_avx2, tn_tile_fac
 typedef struct tn_tiles {
     const tn_tile_facts *facts;
     tn_tile_fn tile[TN_TILE_MAX_Q][TN_TILE_MAX_P];
+    void (*activate)(float *v, int64_t count, const tn_act *act);   // v[i] = act(v[i])
 } tn_tiles;
 
 extern const tn_tiles tn_tiles_avx512, tn_tiles_avx2, tn_tiles_portable;
