@@ -174,7 +174,8 @@ static void nest(tn_onnx_node *node, const void *attr)
     while (node->n_in > TN_MAX_IN && tn_onnx_good(node)) {
         int parts = 0;
         for (int at = 0; at < node->n_in && tn_onnx_good(node); at += TN_MAX_IN) {
-            node->in[parts++] = tn_onnx_emit(node, node->row->op, attr, node->in + at, TN_MIN(TN_MAX_IN, node->n_in - at));
+            const int count = TN_MIN(TN_MAX_IN, node->n_in - at);
+            node->in[parts++] = count == 1 ? node->in[at] : tn_onnx_emit(node, node->row->op, attr, node->in + at, count);
         }
         node->n_in = parts;
     }

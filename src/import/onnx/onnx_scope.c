@@ -48,6 +48,7 @@ static tn_status capture(tn_onnx_scope *scope, tn_span name, tn_value *outer, tn
         }
         inner->kind = outer->kind;
         inner->dtype = outer->dtype;
+        inner->shape = outer->shape;
         captures[scope->n_captures++] = (tn_onnx_capture){outer, inner};
         scope->captures = captures;
     }

@@ -61,10 +61,15 @@ static void join_captures(tn_onnx_node *node, const tn_onnx_scope *scopes, int n
 static void add_inputs(tn_onnx_node *node, tn_graph *body, const captured *all, int b)
 {
     for (size_t i = 0; i < all->n && tn_onnx_good(node); ++i) {
-        tn_value *inner = all->inner[b][i] ? all->inner[b][i] : tn_graph_value(body, all->outer[i]->name);
+        const tn_value *outer = all->outer[i];
+        tn_value *inner = all->inner[b][i] ? all->inner[b][i] : tn_graph_value(body, outer->name);
         if (!inner || tn_graph_add_input(body, inner) != TN_OK) {
             out_of_memory(node, sizeof *inner);
+            return;
         }
+        inner->kind = outer->kind;
+        inner->dtype = outer->dtype;
+        inner->shape = outer->shape;
     }
 }
 
