@@ -20,6 +20,11 @@ static const tn_onnx_field scatter_fields[] = {
 static const tn_onnx_field scatter_nd_fields[] = {
     TN_FIELD_ENUM(tn_scatter_attr, reduction, "reduction", reductions, TN_SCATTER_NONE),
 };
+static const char *const write_modes[] = {"linear", "circular", NULL};
+static const tn_onnx_field write_fields[] = {
+    TN_FIELD_INT(tn_tensor_scatter_attr, axis, "axis", -2),
+    TN_FIELD_ENUM(tn_tensor_scatter_attr, circular, "mode", write_modes, 0),
+};
 static const tn_onnx_field top_k_fields[] = {
     TN_FIELD_INT(tn_top_k_attr, axis, "axis", -1),
     TN_FIELD_BOOL(tn_top_k_attr, largest, "largest", 1),
@@ -44,6 +49,7 @@ static const tn_onnx_row rows[] = {
     {.type = "Scatter", .since = 9, .op = &tn_op_scatter_elements, TN_FIELDS(scatter_fields)},
     {.type = "ScatterElements", .since = 11, .op = &tn_op_scatter_elements, TN_FIELDS(scatter_fields)},
     {.type = "ScatterND", .since = 11, .op = &tn_op_scatter_nd, TN_FIELDS(scatter_nd_fields)},
+    {.type = "TensorScatter", .since = 24, .op = &tn_op_tensor_scatter, TN_FIELDS(write_fields)},
     {.type = "TopK", .since = 1, .op = &tn_op_top_k, TN_FIELDS(top_k_fields), TN_OPERANDS(top_k_operands)},
     {.type = "Unique", .since = 11, .op = &tn_op_unique, TN_FIELDS(unique_fields)},
     {0},

@@ -128,11 +128,18 @@ static const tn_onnx_field bernoulli_fields[] = {
     {.name = "seed", .kind = TN_ATTR_REAL, .offset = offsetof(tn_random_attr, seed), .given = offsetof(tn_random_attr, has_seed) + 1},
 };
 
+static const tn_onnx_field multinomial_fields[] = {
+    {.name = "dtype", .kind = TN_ATTR_DTYPE, .offset = offsetof(tn_multinomial_attr, dtype), .number = TN_I32},
+    TN_FIELD_INT(tn_multinomial_attr, sample_size, "sample_size", 1),
+    {.name = "seed", .kind = TN_ATTR_REAL, .offset = offsetof(tn_multinomial_attr, seed), .given = offsetof(tn_multinomial_attr, has_seed) + 1},
+};
+
 static const tn_onnx_row rows[] = {
     {.type = "Bernoulli", .since = 15, .op = &tn_op_bernoulli, TN_FIELDS(bernoulli_fields)},
     {.type = "Constant", .since = 1, .map = map_constant},
     {.type = "ConstantOfShape", .since = 9, .max_in = 1, .map = map_constant_of_shape},
     {.type = "EyeLike", .since = 9, .op = &tn_op_eye_like, TN_FIELDS(eye_fields)},
+    {.type = "Multinomial", .since = 7, .op = &tn_op_multinomial, TN_FIELDS(multinomial_fields)},
     {.type = "RandomNormal", .since = 1, .op = &tn_op_random_normal, TN_FIELDS(normal_fields)},
     {.type = "RandomNormalLike", .since = 1, .op = &tn_op_random_normal_like, TN_FIELDS(normal_like_fields)},
     {.type = "RandomUniform", .since = 1, .op = &tn_op_random_uniform, TN_FIELDS(uniform_fields)},

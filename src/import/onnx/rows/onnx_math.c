@@ -5,6 +5,7 @@
 
 #include "ops/math/op_binary.h"
 #include "ops/math/op_cast.h"
+#include "ops/math/op_det.h"
 #include "ops/math/op_select.h"
 #include "ops/math/op_unary.h"
 #include "ops/nn/op_matmul.h"
@@ -107,6 +108,7 @@ static const tn_onnx_row rows[] = {
     TN_ROW("Ceil", 1, ceil),
     TN_ROW("Cos", 7, cos),
     TN_ROW("Cosh", 9, cosh),
+    TN_ROW("Det", 11, det),
     TN_ROW("Erf", 9, erf),
     TN_ROW("Exp", 1, exp),
     TN_ROW("Floor", 1, floor),

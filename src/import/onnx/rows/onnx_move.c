@@ -30,6 +30,7 @@ static const tn_onnx_field block_fields[] = {
     {.name = "blocksize", .kind = TN_ATTR_INT, .offset = offsetof(tn_block_attr, blocksize), .required = true},
     TN_FIELD_CHOICE(tn_block_attr, crd, "mode", block_modes, 0),
 };
+static const tn_onnx_field crop_fields[] = {TN_FIELD_INTS(tn_crop_attr, axes, "axes")};
 static const tn_onnx_field reverse_fields[] = {
     TN_FIELD_INT(tn_reverse_sequence_attr, batch_axis, "batch_axis", 1),
     TN_FIELD_INT(tn_reverse_sequence_attr, time_axis, "time_axis", 0),
@@ -65,6 +66,7 @@ static void map_old_tile(tn_onnx_node *node)
 }
 
 static const tn_onnx_row rows[] = {
+    {.type = "CenterCropPad", .since = 18, .op = &tn_op_center_crop_pad, TN_FIELDS(crop_fields)},
     {.type = "Concat", .since = 1, .until = 3, .op = &tn_op_concat, .nests = true, TN_FIELDS(old_concat_fields)},
     {.type = "Concat", .since = 4, .op = &tn_op_concat, .nests = true, TN_FIELDS(concat_fields)},
     {.type = "DepthToSpace", .since = 1, .op = &tn_op_depth_to_space, TN_FIELDS(block_fields)},

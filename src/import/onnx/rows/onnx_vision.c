@@ -122,9 +122,25 @@ static const tn_onnx_field nms_fields[] = {TN_FIELD_BOOL(tn_nms_attr, center_poi
 static const tn_onnx_field old_roi_fields[] = {ROI_FIELDS(0)};
 static const tn_onnx_field roi_fields[] = {ROI_FIELDS(1)};
 
+static const tn_onnx_field affine_fields[] = {TN_FIELD_BOOL(tn_affine_grid_attr, align_corners, "align_corners", 0)};
+
+static void map_max_roi_pool(tn_onnx_node *node)
+{
+    const tn_ints shape = tn_onnx_ints(node, "pooled_shape");
+    if (tn_onnx_good(node) && shape.count != 2) {
+        tn_onnx_fail(node, TN_INVALID_MODEL, "pooled_shape must hold a height and a width");
+        return;
+    }
+    const tn_roi_pool_attr attr = {.output_height = shape.v ? shape.v[0] : 0, .output_width = shape.v ? shape.v[1] : 0,
+                                   .spatial_scale = tn_onnx_real(node, "spatial_scale", 1)};
+    tn_onnx_finish(node, &tn_op_max_roi_pool, &attr, TN_IN(tn_onnx_in(node, 0), tn_onnx_in(node, 1)));
+}
+
 static const tn_onnx_row rows[] = {
+    {.type = "AffineGrid", .since = 20, .op = &tn_op_affine_grid, TN_FIELDS(affine_fields)},
     {.type = "GridSample", .since = 16, .until = 19, .op = &tn_op_grid_sample, TN_FIELDS(old_sample_fields)},
     {.type = "GridSample", .since = 20, .op = &tn_op_grid_sample, TN_FIELDS(sample_fields)},
+    {.type = "MaxRoiPool", .since = 1, .max_in = 2, .map = map_max_roi_pool},
     {.type = "NonMaxSuppression", .since = 10, .op = &tn_op_non_max_suppression, TN_FIELDS(nms_fields)},
     {.type = "Resize", .since = 10, .until = 10, .max_in = 2, .map = map_resize_10},
     {.type = "Resize", .since = 11, .op = &tn_op_resize, .map = map_resize, TN_FIELDS(resize_fields)},
