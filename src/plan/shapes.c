@@ -202,7 +202,7 @@ tn_status tn_plan_value_inputs(const tn_graph *graph, bool *by_value, tn_heap *h
     }
     for (size_t i = 0; i < graph->n_inputs; i++) {
         const tn_dtype dtype = graph->inputs[i]->dtype;
-        by_value[i] = needed[graph->inputs[i]->id] && (tn_dtype_is_int(dtype) || dtype == TN_BOOL || dtype == TN_F32);
+        by_value[i] = needed[graph->inputs[i]->id] && (tn_dtype_is_int(dtype) || dtype == TN_BOOL || tn_dtype_is_float(dtype));
     }
     tn_give(heap, needed);
     return TN_OK;
