@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between element types (ONNX Cast 28, CastLike 25, BitCast 26).
 //   float to float    one rounding, to nearest even; float8 saturates or not as asked
-//   float to integer  toward zero; what ONNX leaves undefined is the nearest number in range, NaN becomes 0
+//   float to integer  toward zero; what ONNX leaves undefined is the nearest number in range, NaN becomes 0; 4- and 2-bit integers
+//                     take the low bits of the whole number, as the standard's tests have it
 //   integer to integer  low bits;  anything to bool: not zero
 // Ownership: const data. Threads: any.
 #include "ops/math/op_cast.h"
@@ -170,7 +171,7 @@ static void cast_block(const tn_cast_attr *attr, const tn_tensor *x, const tn_te
     }
     tn_lanes_load(&v, lane, x->dtype, x->data, at, 1, n);
     if (from_float && tn_dtype_is_int(y->dtype)) {
-        lane = tn_lanes_to_int(&v, lane, y->dtype, n);
+        lane = tn_lanes_to_int(&v, lane, bits_of(y->dtype) < 8 ? TN_I64 : y->dtype, n);
     }
     tn_lanes_store(&v, lane, y->dtype, y->data, at, n);
 }

@@ -174,18 +174,18 @@ static bool regions_depth_to_space(tn_move *move)
     return true;
 }
 
-// [N, C, h, b, w, b]  ->  [N, b, b, C, h, w]
+// [N, C, h, b, w, b]  ->  [N, b, b, C, h, w] (crd: [N, C, b, b, h, w])
 static bool regions_space_to_depth(tn_move *move)
 {
     const tn_shape *x = &move->in[0]->shape;
     if (tn_move_empty(move)) {
         return true;
     }
-    const int64_t b = ((const tn_block_attr *)move->attr)->blocksize;
-    const int64_t c = x->dims[1], h = x->dims[2], w = x->dims[3];
-    const int64_t sizes[6] = {x->dims[0], b, b, c, h / b, w / b};
-    const int64_t from[6] = {c * h * w, w, 1, h * w, b * w, b};
-    one_box(move, 6, sizes, from);
+    const tn_block_attr *attr = move->attr;
+    const int64_t b = attr->blocksize, c = x->dims[1], h = x->dims[2], w = x->dims[3];
+    const int64_t sizes[2][6] = {{x->dims[0], b, b, c, h / b, w / b}, {x->dims[0], c, b, b, h / b, w / b}};
+    const int64_t from[2][6] = {{c * h * w, w, 1, h * w, b * w, b}, {c * h * w, h * w, w, 1, b * w, b}};
+    one_box(move, 6, sizes[attr->crd], from[attr->crd]);
     return true;
 }
 

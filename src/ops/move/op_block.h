@@ -6,7 +6,7 @@
 
 #include "ir/op.h"
 
-typedef struct tn_block_attr { int64_t blocksize; bool crd; } tn_block_attr;   // crd: depth_to_space mode CRD
+typedef struct tn_block_attr { int64_t blocksize; bool crd; } tn_block_attr;   // crd: mode CRD, else DCR
 typedef struct tn_reverse_sequence_attr { int64_t batch_axis, time_axis; } tn_reverse_sequence_attr;
 
 extern const tn_op tn_op_depth_to_space;
