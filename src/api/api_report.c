@@ -3,6 +3,7 @@
 #include "api/api.h"
 
 #include "base/text.h"
+#include "ops/op_eval.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -106,39 +107,6 @@ static void write_operators(tn_text *text, const tn_graph *graph)
     tn_json_close(text, '}');
 }
 
-// Multiply-accumulates when every shape is known from the model alone; -1 otherwise.
-static int64_t known_macs(const tn_graph *graph)
-{
-    int64_t sum = 0;
-    for (const tn_node *node = graph->first; node; node = node->next) {
-        tn_fact in[TN_MAX_IN], out[TN_MAX_OUT];
-        const tn_fact *pointers[TN_MAX_IN];
-        if (!node->op->macs || node->n_in > TN_MAX_IN || node->n_out > TN_MAX_OUT) {
-            continue;
-        }
-        memset(out, 0, sizeof(tn_fact) * (size_t)node->n_out);
-        for (int i = 0; i < node->n_in + node->n_out; i++) {
-            const tn_value *value = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
-            tn_fact *fact = i < node->n_in ? &in[i] : &out[i - node->n_in];
-            if (i < node->n_in) {
-                pointers[i] = value ? fact : NULL;
-            }
-            if (!value) {
-                continue;
-            }
-            if (!tn_shape_known(&value->shape)) {
-                return -1;
-            }
-            *fact = (tn_fact){.kind = value->kind, .dtype = value->dtype, .shape = value->shape, .value = value->constant};
-        }
-        const int64_t macs = node->op->macs(node->attr, pointers, node->n_in, out, node->n_out);
-        if (macs > 0 && __builtin_add_overflow(sum, macs, &sum)) {
-            return INT64_MAX;
-        }
-    }
-    return sum;
-}
-
 static uint64_t weight_bytes(const tn_graph *graph)
 {
     uint64_t sum = 0;
@@ -168,7 +136,7 @@ static void write_model(tn_text *text, tenon_model *model)
     key_int(text, "weight_bytes", weight_bytes(graph));
     key_int(text, "copied_bytes", model->weights.copied_bytes);
     tn_json_key(text, "macs");
-    const int64_t macs = known_macs(model->optimised);
+    const int64_t macs = tn_graph_macs(model->optimised);
     if (macs < 0) {
         tn_json_null(text);
     } else {

@@ -130,6 +130,7 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
 {
     tn_plan_context *c = &session->context;
     c->heap = session->heap;
+    c->precision = "fp32";
     c->weights = &session->model->weights;
     c->strict = options->strict;
     c->limit_memory = options->memory_limit;
@@ -514,6 +515,25 @@ static void observe(void *observer, const tn_plan *plan, const tn_step *step, bo
     }
 }
 
+// A device failed in a run: unless strict forbids it, everything is planned again without accelerators.
+static bool lose_devices(tenon_session *session, tn_diag *diag)
+{
+    const unsigned all = (1u << (session->context.n_devices - 1)) - 1;
+    if (session->context.strict & TENON_STRICT_DEVICE || session->context.dead == all) {
+        return false;
+    }
+    if (session->context.log) {
+        session->context.log(session->context.log_context, TENON_LOG_WARNING, diag->message);
+    }
+    session->context.dead = all;
+    session->context.fallbacks++;
+    for (tn_wanted *wanted = session->wanted; wanted; wanted = wanted->next) {
+        tn_program_forget(wanted->program);
+    }
+    tn_diag_clear(diag);
+    return true;
+}
+
 tenon_status tenon_session_run(tenon_session *session, const char *const *names, size_t count, tenon_error **error)
 {
     tn_diag diag;
@@ -528,6 +548,9 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
                       .observe = session->step ? observe : NULL, .observer = session};
         bind_results(session);
         status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
+        if (status == TN_DEVICE && lose_devices(session, &diag)) {
+            status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
+        }
         session->ran = status == TN_OK;
         session->runs++;
     }

@@ -7,6 +7,8 @@
 #include "ir/graph.h"
 #include "sys/cpu.h"
 
+#include <stdatomic.h>
+
 typedef struct tn_device tn_device;
 struct tn_query;
 struct tn_kernel;
@@ -25,10 +27,34 @@ typedef struct tn_bid {
     const char *refusal;      // not NULL: does not take it, and the first rule that refused
 } tn_bid;
 
+// A compiled sub-flow: each device begins its own struct with this.
+typedef struct tn_flow {
+    tn_device *device;
+} tn_flow;
+
+typedef struct tn_flow_request {
+    const tn_graph *graph;    // closed, all shapes known; operands and results are PLAIN tensors in host memory; outlives the flow
+    const char *precision;    // "fp32", ...
+    tn_diag *diag;
+} tn_flow_request;
+
+typedef struct tn_flow_run {
+    const tn_tensor *const *in;   // one per graph input
+    tn_tensor *const *out;        // one per graph output, data is there
+    const atomic_int *cancel;     // non-zero: stop; may be NULL
+    uint64_t deadline_ns;         // on tn_clock_ns; 0: none
+    tn_diag *diag;
+} tn_flow_run;
+
+// What a device tells of one node of a flow, for reports.
+typedef struct tn_flow_node {
+    const tn_node *node;
+    const char *kernel, *impl, *layout_in, *layout_out;
+    uint64_t nanoseconds;     // of the last run where measured, else 0
+} tn_flow_node;
+
 typedef struct tn_device_vtable {
     const char *name;         // "cpu", "opencl", "hexagon"
-    bool whole_graph;         // gets each sub-flow in one call instead of kernel by kernel
-    bool host_memory;         // its tensors are ordinary memory of this process
     tn_status (*probe)(tn_device_facts *facts);
     tn_status (*open)(tn_device **device, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
     void (*close)(tn_device *device);
@@ -36,6 +62,15 @@ typedef struct tn_device_vtable {
     void (*bid)(tn_device *device, const struct tn_query *query, tn_bid *bid);
     // Estimated nanoseconds to bring `bytes` bytes from host memory to the device or back.
     double (*transfer_cost)(tn_device *device, size_t bytes);
+    // The rest may be NULL for the CPU, whose kernels exec runs itself.
+    double (*call_cost)(tn_device *device);       // nanoseconds of starting one sub-flow
+    tn_status (*compile)(tn_device *device, const tn_flow_request *request, tn_flow **flow);
+    // TN_DEVICE: the device is gone; the session plans again without it.
+    tn_status (*execute)(tn_flow *flow, const tn_flow_run *run);
+    void (*release)(tn_flow *flow);
+    // Calls visit for each node of the flow.
+    void (*describe)(const tn_flow *flow, void (*visit)(const tn_flow_node *node, void *context), void *context);
+    size_t (*memory)(const tn_flow *flow);        // bytes it holds on the device
 } tn_device_vtable;
 
 // All devices, from the list that the build writes (registry.gen.c); ends with NULL.

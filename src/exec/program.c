@@ -4,6 +4,7 @@
 
 #include "base/num.h"
 #include "ir/edit.h"
+#include "ops/control/op_flow.h"
 #include "ops/op_facts.h"
 #include "sys/clock.h"
 
@@ -51,6 +52,11 @@ static void destroy_plan(tn_plan *plan)
     for (size_t i = 0; plan->bodies && i < plan->n_steps; i++) {
         for (int b = 0; plan->bodies[i] && b < plan->steps[i].node->n_bodies; b++) {
             tn_program_destroy(plan->bodies[i][b]);
+        }
+    }
+    for (size_t i = 0; plan->flows && i < plan->n_steps; i++) {
+        if (plan->flows[i]) {
+            plan->flows[i]->device->vtable->release(plan->flows[i]);
         }
     }
     tn_program_destroy(plan->rest_program);
@@ -117,6 +123,16 @@ tn_status tn_program_create(tn_program **out, const tn_graph *graph, tn_plan_con
 done:
     tn_program_destroy(program);
     return status;
+}
+
+void tn_program_forget(tn_program *program)
+{
+    while (program->plans) {
+        tn_plan *plan = program->plans;
+        program->plans = plan->next;
+        destroy_plan(plan);
+    }
+    program->n_plans = 0;
 }
 
 void tn_program_trim(tn_program *program)
@@ -197,16 +213,33 @@ static bool find_plan(tn_program *program)
     return false;
 }
 
-// Bodies and the later stage get programs of their own.
+static tn_status compile_flow(tn_program *program, const tn_step *step, tn_flow **flow, tn_diag *diag)
+{
+    const tn_plan_context *context = program->context;
+    const tn_flow_request request = {.graph = step->node->bodies[0], .precision = context->precision, .diag = diag};
+    for (size_t d = 0; d < context->n_devices; d++) {
+        if (strcmp(context->devices[d]->vtable->name, step->device) == 0) {
+            return context->devices[d]->vtable->compile(context->devices[d], &request, flow);
+        }
+    }
+    return tn_fail(diag, TN_INTERNAL, step->call.name, "the device '%s' of a sub-flow is not open", step->device);
+}
+
+// Bodies and the later stage get programs of their own; sub-flows are compiled by their devices.
 static tn_status add_programs(tn_program *program, tn_plan *plan, tn_diag *diag)
 {
     plan->bodies = tn_arena_array(&plan->arena, plan->n_steps + 1, sizeof *plan->bodies);
-    if (!plan->bodies) {
+    plan->flows = tn_arena_array(&plan->arena, plan->n_steps + 1, sizeof *plan->flows);
+    if (!plan->bodies || !plan->flows) {
         return tn_fail_memory(diag, "plan", plan->n_steps * sizeof *plan->bodies);
     }
     for (size_t i = 0; i < plan->n_steps; i++) {
         const tn_node *node = plan->steps[i].node;
         if (plan->steps[i].kind != TN_STEP_CONTROL) {
+            continue;
+        }
+        if (node->op == &tn_op_flow) {
+            TN_TRY(compile_flow(program, &plan->steps[i], &plan->flows[i], diag));
             continue;
         }
         plan->bodies[i] = tn_arena_array(&plan->arena, (size_t)node->n_bodies + 1, sizeof **plan->bodies);
@@ -429,8 +462,14 @@ static tn_status resize_call(const tn_call *call, int index, const tn_shape *sha
 
 static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_run *run)
 {
+    const size_t at = (size_t)(step - plan->steps);
+    if (plan->flows[at]) {
+        const tn_flow_run flow = {.in = step->call.in, .out = step->call.out, .cancel = run->cancel, .deadline_ns = run->deadline_ns,
+                                  .diag = run->diag};
+        return plan->flows[at]->device->vtable->execute(plan->flows[at], &flow);
+    }
     if (step->kind == TN_STEP_CONTROL) {
-        return tn_control_run(program, plan, step, plan->bodies[step - plan->steps], run);
+        return tn_control_run(program, plan, step, plan->bodies[at], run);
     }
     resizing r = {program, plan, step, run->diag};
     tn_call *call = &step->call;

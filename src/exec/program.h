@@ -47,6 +47,7 @@ tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inpu
 const tn_graph *tn_program_graph(const tn_program *program);
 const tn_plan *tn_program_plan(const tn_program *program);     // the last one prepared or run; NULL: none
 size_t tn_program_plans(const tn_program *program);            // cached
+void tn_program_forget(tn_program *program);                   // drops all plans: what they were made for has changed
 void tn_program_trim(tn_program *program);                     // gives back arena, results and all plans but the last
 
 // Visits the last plan and those of its later stages and bodies, outermost first.

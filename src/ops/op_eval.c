@@ -3,6 +3,8 @@
 // so results are bounded before they are allocated.
 // Ownership: results are in the caller's arena; the row's scratch is given back. Threads: any, one arena each.
 #include "ops/op_eval.h"
+
+#include <string.h>
 #include "base/num.h"
 
 typedef struct eval {
@@ -173,4 +175,55 @@ tn_status tn_op_eval(const tn_op *op, const void *attr, const char *name, const 
         TN_TRY(give_memory(&e, &out[i]));
     }
     return run_row(&e, row);
+}
+
+// ---- counting ----
+
+static void fact_of(const tn_value *value, tn_fact *fact)
+{
+    *fact = (tn_fact){.kind = value->kind, .dtype = value->dtype, .shape = value->shape, .value = value->constant};
+}
+
+int64_t tn_node_macs(const tn_node *node)
+{
+    tn_fact in[TN_MAX_IN], out[TN_MAX_OUT];
+    const tn_fact *pointers[TN_MAX_IN];
+    if (!node->op->macs || node->n_in > TN_MAX_IN || node->n_out > TN_MAX_OUT) {
+        return 0;
+    }
+    memset(out, 0, sizeof(tn_fact) * (size_t)node->n_out);
+    for (int i = 0; i < node->n_in; i++) {
+        pointers[i] = node->in[i] ? &in[i] : NULL;
+        if (node->in[i]) {
+            if (!tn_shape_known(&node->in[i]->shape)) {
+                return -1;
+            }
+            fact_of(node->in[i], &in[i]);
+        }
+    }
+    for (int i = 0; i < node->n_out; i++) {
+        if (node->out[i]) {
+            if (!tn_shape_known(&node->out[i]->shape)) {
+                return -1;
+            }
+            fact_of(node->out[i], &out[i]);
+        }
+    }
+    const int64_t macs = node->op->macs(node->attr, pointers, node->n_in, out, node->n_out);
+    return macs > 0 ? macs : 0;
+}
+
+int64_t tn_graph_macs(const tn_graph *graph)
+{
+    int64_t sum = 0;
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        const int64_t macs = tn_node_macs(node);
+        if (macs < 0) {
+            return -1;
+        }
+        if (__builtin_add_overflow(sum, macs, &sum)) {
+            return INT64_MAX;
+        }
+    }
+    return sum;
 }

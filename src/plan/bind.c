@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planning step 7: slots and steps. Each value gets a slot, each node a step with its kernel row, parameters, workspace and packed
 // weights. A copy that moves nothing (a reshape, a cut along the outermost dim) becomes a view and no step.
+#include "ops/control/op_flow.h"
 #include "ops/move/op_copy.h"
+#include "ops/op_eval.h"
 #include "plan/work.h"
 
 #include <stdio.h>
@@ -106,7 +108,8 @@ static tn_status count_work(bind *b, const tn_node *node, tn_step *step)
             elements += (uint64_t)count;
         }
     }
-    step->macs = tn_work_macs(b->work, node);
+    const int64_t inside = node->op == &tn_op_flow ? tn_graph_macs(node->bodies[0]) : 0;
+    step->macs = tn_work_macs(b->work, node) + (uint64_t)(inside > 0 ? inside : 0);
     b->plan->macs += step->macs;
     const uint64_t factor = step->kernel && step->kernel->impl == TN_IMPL_REFERENCE ? REFERENCE_WEIGHT : 1;
     uint64_t weighted;
@@ -236,7 +239,7 @@ static tn_status bind_node(bind *b, const tn_node *node)
     if (!control) {
         TN_TRY(bind_kernel(b, node, step));
     }
-    plan->memory.exact = plan->memory.exact && !control && !dynamic;
+    plan->memory.exact = plan->memory.exact && !(control && node->op != &tn_op_flow) && !dynamic;
     return count_work(b, node, step);
 }
 

@@ -83,6 +83,7 @@ typedef struct tn_plan {
     size_t n_moving;
     tn_plan_memory memory;
     uint64_t macs;
+    double placed_cost;               // ns by the search over devices; 0 when there was only one
     unsigned n_conversions, n_reference;
     void *bound_base;                 // the arena the slots point into now; NULL: none yet
     // What could not be planned yet: the rest of the graph, whose first inputs are the slots in `border`. NULL: nothing.
@@ -91,6 +92,7 @@ typedef struct tn_plan {
     size_t n_border;
     struct tn_program *rest_program;  // made by exec at the first run
     struct tn_program ***bodies;      // by step, then body; made by exec
+    tn_flow **flows;                  // by step: compiled sub-flows; made by exec
     unsigned runs;
 } tn_plan;
 
@@ -103,6 +105,8 @@ typedef struct tn_plan_context {
     tn_device *const *devices;        // in order of preference; the last is the CPU
     size_t n_devices;
     const char *device;               // asked for by name, or NULL
+    const char *precision;            // "fp32" ...
+    unsigned dead;                    // bit d: devices[d] failed and is left out
     unsigned strict;                  // TENON_STRICT_* bits
     uint64_t limit_memory;            // arena + results + packed weights; 0: none
     uint64_t limit_peak;              // the same, the default that guards against hostile models

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan as JSON: what was chosen and why, where it runs, what it takes. The keys are written down in tenon.h.
 #include "base/text.h"
+#include "ops/control/op_flow.h"
+#include "ops/op_eval.h"
 #include "plan/work.h"
 
 #include <string.h>
@@ -105,10 +107,56 @@ static void explain_step(const tn_plan *plan, const tn_plan_context *context, co
     tn_json_close(text, '}');
 }
 
+// The nodes of a sub-flow, as its device describes them.
+typedef struct flow_text {
+    tn_text *text;
+    const char *device;
+} flow_text;
+
+static void explain_flow_node(const tn_flow_node *described, void *context)
+{
+    const flow_text *f = context;
+    const tn_node *node = described->node;
+    const tn_value *result = node->n_out ? node->out[0] : NULL;
+    const int64_t macs = tn_node_macs(node);
+    tn_json_open(f->text, '{');
+    key_string(f->text, "name", node->name);
+    key_string(f->text, "op", node->op->name);
+    key_string(f->text, "device", f->device);
+    key_string(f->text, "kernel", described->kernel);
+    key_string(f->text, "impl", described->impl);
+    tn_json_key(f->text, "version");
+    tn_json_int(f->text, 1);
+    key_string(f->text, "layout_in", described->layout_in);
+    key_string(f->text, "layout_out", described->layout_out);
+    key_string(f->text, "lease", "device");
+    key_string(f->text, "dtype", result ? tn_dtype_text(result->dtype) : NULL);
+    tn_json_key(f->text, "shape");
+    shape_json(f->text, result ? &result->shape : &(tn_shape){.rank = 0});
+    key_int(f->text, "macs", macs > 0 ? (uint64_t)macs : 0);
+    key_int(f->text, "ns", described->nanoseconds);
+    tn_json_key(f->text, "origins");
+    tn_json_open(f->text, '[');
+    for (int i = 0; i < node->n_origins; i++) {
+        tn_json_string(f->text, node->origins[i]);
+    }
+    tn_json_close(f->text, ']');
+    tn_json_key(f->text, "lost");
+    tn_json_open(f->text, '[');
+    tn_json_close(f->text, ']');
+    key_string(f->text, "fallback", NULL);
+    tn_json_close(f->text, '}');
+}
+
 void tn_plan_explain(const tn_plan *plan, const tn_plan_context *context, tn_text *text)
 {
     for (size_t i = 0; i < plan->n_steps; i++) {
+        const tn_flow *flow = plan->flows ? plan->flows[i] : NULL;
         explain_step(plan, context, &plan->steps[i], text);
+        if (flow && flow->device->vtable->describe) {
+            flow_text f = {.text = text, .device = flow->device->vtable->name};
+            flow->device->vtable->describe(flow, explain_flow_node, &f);
+        }
     }
 }
 
@@ -117,9 +165,10 @@ void tn_plan_explain(const tn_plan *plan, const tn_plan_context *context, tn_tex
 void tn_plan_add_placement(const tn_plan *plan, const char *device, uint64_t *nodes, uint64_t *macs)
 {
     for (size_t i = 0; i < plan->n_steps; i++) {
-        if (strcmp(plan->steps[i].device, device) == 0) {
-            *nodes += 1;
-            *macs += plan->steps[i].macs;
+        const tn_step *step = &plan->steps[i];
+        if (strcmp(step->device, device) == 0) {
+            *nodes += step->call.op == &tn_op_flow ? step->node->bodies[0]->n_nodes : 1;
+            *macs += step->macs;
         }
     }
 }

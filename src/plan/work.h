@@ -33,6 +33,7 @@ typedef struct tn_work {
     uint8_t *layout;          // by value id
     size_t n_chosen, n_layout;
     const char **device;      // by node id
+    const char **flow_device; // the same with the nodes that sub-flows became
     bool *planned;            // by node id: all shapes known, part of this plan
     bool lean;                // prefer rows that need little memory
 } tn_work;
@@ -58,6 +59,7 @@ tn_status tn_plan_shapes(tn_work *work);     // shapes and shape values; resolve
 tn_status tn_plan_move(tn_work *work);       // movement becomes copy; copies compose
 tn_status tn_plan_stage(tn_work *work);      // splits off what depends on data
 tn_status tn_plan_place(tn_work *work);      // which device takes what
+tn_status tn_plan_flow(tn_work *work);       // each device's runs of nodes become sub-flows (called by place)
 tn_status tn_plan_lower(tn_work *work);      // what the device lacks is taken apart
 tn_status tn_plan_layout(tn_work *work);     // layouts by price, conversions inserted
 tn_status tn_plan_order(tn_work *work);      // an order with a low peak

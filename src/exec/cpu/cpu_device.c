@@ -59,7 +59,7 @@ static double cpu_transfer(tn_device *device, size_t bytes)
     return 0;
 }
 
-const tn_device_vtable tn_device_cpu = {.name = "cpu", .host_memory = true, .probe = cpu_probe, .open = cpu_open, .close = cpu_close,
+const tn_device_vtable tn_device_cpu = {.name = "cpu", .probe = cpu_probe, .open = cpu_open, .close = cpu_close,
                                         .bid = cpu_bid, .transfer_cost = cpu_transfer};
 
 static tn_status cpu_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sub-flows: each run of neighbours that a device other than the CPU won becomes one node with a closed body.
+#include "ops/control/op_flow.h"
+#include "plan/work.h"
+
+#include <string.h>
+
+typedef struct cutting {
+    tn_work *work;
+    tn_graph *body;
+    tn_value **map;           // by value id of the work graph: its counterpart in the body
+    bool *inside;             // by node id: in this run
+    tn_value *in[TN_MAX_IN], *out[TN_MAX_OUT];
+    int n_in, n_out;
+} cutting;
+
+static tn_status no_memory(const cutting *c) { return tn_fail_memory(c->work->diag, "flow", sizeof(tn_graph)); }
+
+// The body's counterpart of an operand: a constant, an input made when first needed, or a result made before.
+static tn_status counterpart(cutting *c, tn_value *value, tn_value **out)
+{
+    *out = value ? c->map[value->id] : NULL;
+    if (!value || *out) {
+        return TN_OK;
+    }
+    const tn_fact *fact = tn_work_fact(c->work, value);
+    if (value->constant) {
+        *out = tn_graph_constant(c->body, NULL, value->dtype, &value->constant->shape, value->constant->data, false);
+        if (*out) {
+            (*out)->weight = value->weight;
+        }
+    } else {
+        *out = tn_graph_value(c->body, NULL);
+        if (*out) {
+            (*out)->dtype = fact->dtype;
+            (*out)->shape = fact->shape;
+            TN_TRY(tn_graph_add_input(c->body, *out));
+            c->in[c->n_in++] = value;
+        }
+    }
+    c->map[value->id] = *out;
+    return *out ? TN_OK : no_memory(c);
+}
+
+static tn_status copy_node(cutting *c, const tn_node *node)
+{
+    tn_value *in[TN_MAX_IN], *out[TN_MAX_OUT];
+    for (int i = 0; i < node->n_in; i++) {
+        TN_TRY(counterpart(c, node->in[i], &in[i]));
+    }
+    for (int i = 0; i < node->n_out; i++) {
+        out[i] = node->out[i] ? tn_graph_value(c->body, node->out[i]->name) : NULL;
+        if (!node->out[i]) {
+            continue;
+        }
+        if (!out[i]) {
+            return no_memory(c);
+        }
+        const tn_fact *fact = tn_work_fact(c->work, node->out[i]);
+        out[i]->dtype = fact->dtype;
+        out[i]->shape = fact->shape;
+        c->map[node->out[i]->id] = out[i];
+    }
+    tn_node *copy = tn_graph_node(c->body, NULL, node->op, node->name, node->attr, in, node->n_in, out, node->n_out);
+    return copy ? tn_node_add_origins(c->body, copy, node) : no_memory(c);
+}
+
+static bool leaves(const cutting *c, const tn_value *value)
+{
+    bool out = value->is_output;
+    for (size_t u = 0; u < value->n_uses && !out; u++) {
+        out = !c->inside[value->uses[u].node->id];
+    }
+    return out;
+}
+
+static tn_status add_results(cutting *c, const tn_node *node, bool *full)
+{
+    for (int i = 0; i < node->n_out; i++) {
+        if (node->out[i] && leaves(c, node->out[i])) {
+            if (c->n_out == TN_MAX_OUT) {
+                *full = true;
+                return TN_OK;
+            }
+            c->out[c->n_out++] = node->out[i];
+            TN_TRY(tn_graph_add_output(c->body, c->map[node->out[i]->id]));
+        }
+    }
+    return TN_OK;
+}
+
+// Puts the flow node in place of the run first .. last.
+static tn_status replace(cutting *c, tn_node *first, tn_node *last, const char *device)
+{
+    tn_graph *graph = c->work->graph;
+    tn_value *fresh[TN_MAX_OUT];
+    const tn_flow_attr attr = {.device = device};
+    for (int i = 0; i < c->n_out; i++) {
+        fresh[i] = tn_graph_value(graph, NULL);
+        const tn_fact known = *tn_work_fact(c->work, c->out[i]);
+        tn_fact *fact = fresh[i] ? tn_work_fact(c->work, fresh[i]) : NULL;
+        if (!fact) {
+            return no_memory(c);
+        }
+        *fact = known;
+        fresh[i]->dtype = known.dtype;
+        fresh[i]->shape = known.shape;
+    }
+    tn_node *flow = tn_graph_node(graph, last->next, &tn_op_flow, first->name, &attr, c->in, c->n_in, fresh, c->n_out);
+    if (!flow) {
+        return no_memory(c);
+    }
+    TN_TRY(tn_node_add_body(graph, flow, c->body));
+    c->body = NULL;
+    c->work->flow_device[flow->id] = device;
+    for (int i = 0; i < c->n_out; i++) {
+        TN_TRY(tn_graph_replace(graph, c->out[i], fresh[i]));
+    }
+    for (tn_node *node = last, *prev = NULL; node; node = prev) {
+        prev = node == first ? NULL : node->prev;
+        tn_graph_remove(graph, node);
+    }
+    return TN_OK;
+}
+
+// A run takes operands and results up to the limits of a node; beyond, it ends early and another begins.
+static tn_status cut(tn_work *work, tn_node *first, const char *device, tn_node **next)
+{
+    tn_status status = TN_OK;
+    cutting c = {.work = work};
+    tn_node *last = first;
+    size_t operands = 0;
+    c.map = tn_arena_array(&work->scratch, work->graph->n_values + 1, sizeof *c.map);
+    c.inside = tn_arena_array(&work->scratch, work->graph->next_node + 1, sizeof *c.inside);
+    c.body = tn_graph_create(work->context->heap, device);
+    if (!c.map || !c.inside || !c.body) {
+        status = no_memory(&c);
+        goto done;
+    }
+    for (tn_node *node = first; node && work->device[node->id] == device; node = node->next) {
+        operands += (size_t)node->n_in + (size_t)node->n_out;
+        if (operands > 100000 || c.n_in + node->n_in > TN_MAX_IN) {
+            break;
+        }
+        TN_GO(copy_node(&c, node));
+        c.inside[node->id] = true;
+        last = node;
+    }
+    bool full = false;
+    for (tn_node *node = first; node != last->next; node = node->next) {
+        TN_GO(add_results(&c, node, &full));
+    }
+    *next = last->next;
+    if (full) {
+        status = tn_fail(work->diag, TN_UNSUPPORTED, first->name, "a sub-flow for %s would have more than %d results", device, TN_MAX_OUT);
+        goto done;
+    }
+    TN_GO(replace(&c, first, last, device));
+done:
+    tn_graph_destroy(c.body);
+    return status;
+}
+
+tn_status tn_plan_flow(tn_work *work)
+{
+    const char *host = work->context->devices[work->context->n_devices - 1]->vtable->name;
+    const size_t room = work->graph->next_node + work->graph->n_nodes + 1;
+    work->flow_device = tn_arena_array(&work->scratch, room, sizeof *work->flow_device);
+    if (!work->flow_device) {
+        return tn_fail_memory(work->diag, "flow", room * sizeof *work->flow_device);
+    }
+    const uint32_t first_new = work->graph->next_node;
+    for (tn_node *node = work->graph->first, *next; node; node = next) {
+        next = node->next;
+        if (node->id < first_new && work->device[node->id] != host) {
+            TN_TRY(cut(work, node, work->device[node->id], &next));
+        }
+    }
+    for (const tn_node *node = work->graph->first; node; node = node->next) {
+        if (node->id < first_new) {
+            work->flow_device[node->id] = work->device[node->id];
+        }
+    }
+    work->device = work->flow_device;
+    return TN_OK;
+}
