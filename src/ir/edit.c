@@ -42,6 +42,9 @@ void tn_graph_destroy(tn_graph *graph)
         tn_graph_destroy(graph->kept[i]);
     }
     tn_heap *heap = graph->arena.heap;
+    for (size_t i = 0; i < graph->n_values; i++) {
+        tn_give(heap, graph->values[i]->block);
+    }
     tn_arena_deinit(&graph->arena);
     tn_give(heap, graph);
 }
@@ -95,6 +98,42 @@ tn_value *tn_graph_constant(tn_graph *graph, const char *name, tn_dtype dtype, c
     value->constant = constant;
     value->weight = tn_heap_id(graph->arena.heap);
     return value;
+}
+
+tn_value *tn_graph_room(tn_graph *graph, const char *name, tn_dtype dtype, const tn_shape *shape, void **data)
+{
+    const tn_tensor tensor = {.dtype = dtype, .layout = TN_LAYOUT_PLAIN, .shape = *shape};
+    size_t bytes;
+    *data = NULL;
+    void *block = tn_tensor_bytes(&tensor, &bytes) ? tn_take(graph->arena.heap, bytes) : NULL;
+    tn_value *value = block ? tn_graph_constant(graph, name, dtype, shape, block, false) : NULL;
+    if (!value) {
+        tn_give(graph->arena.heap, block);
+        return NULL;
+    }
+    value->block = block;
+    *data = block;
+    return value;
+}
+
+tn_value *tn_graph_alias(tn_graph *graph, const char *name, const tn_shape *shape, tn_value *of)
+{
+    tn_value *value = tn_graph_constant(graph, name, of->dtype, shape, of->constant->data, false);
+    if (value) {
+        value->weight = of->weight;
+        of->shared = true;
+    }
+    return value;
+}
+
+void tn_graph_release(tn_graph *graph, tn_value *value)
+{
+    if (!value->block || value->shared || value->n_uses > 0 || value->is_output) {
+        return;
+    }
+    tn_give(graph->arena.heap, value->block);
+    value->block = NULL;
+    value->constant = NULL;
 }
 
 // Appends to an array whose capacity is the power of two at or above its count (at least 4), so that none need be stored.

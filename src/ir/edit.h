@@ -16,6 +16,16 @@ tn_value *tn_graph_value(tn_graph *graph, const char *name);
 // A new constant of known shape. copy: the bytes are copied into the graph's arena (aligned to 16); else data must outlive the graph.
 tn_value *tn_graph_constant(tn_graph *graph, const char *name, tn_dtype dtype, const tn_shape *shape, const void *data, bool copy);
 
+// A new constant with bytes of its own, not filled yet, to be written through *data. Its block goes with the graph, or before, by
+// tn_graph_release.
+tn_value *tn_graph_room(tn_graph *graph, const char *name, tn_dtype dtype, const tn_shape *shape, void **data);
+
+// A new constant over the bytes (all of them) of another graph's or this graph's constant; it has the other's weight identity.
+tn_value *tn_graph_alias(tn_graph *graph, const char *name, const tn_shape *shape, tn_value *of);
+
+// Gives the block of a constant back when nothing uses the constant any more; it is then an empty value. Else does nothing.
+void tn_graph_release(tn_graph *graph, tn_value *value);
+
 // Adds a value to the inputs / outputs.
 tn_status tn_graph_add_input(tn_graph *graph, tn_value *value);
 tn_status tn_graph_add_output(tn_graph *graph, tn_value *value);

@@ -25,6 +25,8 @@ struct tn_value {
     tn_dtype dtype;           // TN_NONE until inferred
     tn_shape shape;
     tn_tensor *constant;      // contents (data may be unaligned), or NULL
+    void *block;              // constants made by passes: their bytes, a block of the graph's heap; NULL: the bytes are another's
+    bool shared;              // the bytes of block are also another value's: it stays until the graph dies
     uint32_t weight;          // constants: identity in the model's weight store (tn_heap_id), shared by all clones of the graph; 0: none
     tn_node *producer;        // NULL: graph input or constant
     int out_index;            // of the producer

@@ -38,6 +38,7 @@ static const step steps[] = {
     {&tn_pass_fuse_affine, false},
     {&tn_pass_fuse_act, false},
     {&tn_pass_fuse_residual, false},
+    {&tn_pass_fuse_affine, false},
     {&tn_pass_fuse_act, false},
     // What is left.
     {&tn_pass_fuse_chain, false},

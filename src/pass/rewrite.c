@@ -129,9 +129,10 @@ tn_value *tn_new_ints(tn_graph *graph, int count, const int64_t *v)
 
 tn_value *tn_new_room(tn_graph *graph, const tn_shape *shape, float **data)
 {
-    int64_t count;
-    *data = tn_shape_count(shape, &count) ? tn_arena_array(&graph->arena, (size_t)TN_MAX(count, 1), sizeof **data) : NULL;
-    return *data ? tn_graph_constant(graph, NULL, TN_F32, shape, *data, false) : NULL;
+    void *bytes;
+    tn_value *value = tn_graph_room(graph, NULL, TN_F32, shape, &bytes);
+    *data = bytes;
+    return value;
 }
 
 tn_ints tn_new_attr_ints(tn_graph *graph, int count, const int64_t *v)

@@ -72,6 +72,24 @@ typedef struct wanted {
     bool asked;                // by a -1, not only because it is the one that is not known
 } wanted;
 
+// The one dim of a list that is not a number, when the numbers beside it are `others` together; TN_DIM_UNKNOWN otherwise.
+static int64_t lone_symbol(const int64_t *dims, int count, int64_t others)
+{
+    int64_t symbol = TN_DIM_UNKNOWN, numbers = 1;
+    for (int i = 0; i < count; i++) {
+        if (tn_dim_known(dims[i])) {
+            if (!tn_mul_i64(numbers, dims[i], &numbers)) {
+                return TN_DIM_UNKNOWN;
+            }
+        } else if (symbol != TN_DIM_UNKNOWN) {
+            return TN_DIM_UNKNOWN;
+        } else {
+            symbol = dims[i];
+        }
+    }
+    return numbers == others && numbers > 0 ? symbol : TN_DIM_UNKNOWN;
+}
+
 // Finds the free dim: equal dims on both sides cancel, and what is left of the operand is divided by what is left of the result.
 static tn_status find_free(const tn_infer *infer, const tn_shape *x, wanted *want)
 {
@@ -108,6 +126,8 @@ static tn_status find_free(const tn_infer *infer, const tn_shape *x, wanted *wan
                                  tn_shape_print(x, text, sizeof text), (long long)have, (long long)need);
         }
         found = whole ? have / need : TN_DIM_UNKNOWN;
+    } else if (tn_dim_known(need)) {
+        found = lone_symbol(left, n_left, need);
     }
     want->dims[want->free] = found;
     return TN_OK;

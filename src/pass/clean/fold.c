@@ -10,6 +10,8 @@
 #include "pass/infer.h"
 #include "pass/rewrite.h"
 
+#include <string.h>
+
 #define SMALL_BYTES 65536                // a result up to this size is always worth having
 #define MAX_WORK (INT64_C(1) << 31)      // multiply-accumulates, or elements read and written, of one run of the pass
 
@@ -24,12 +26,17 @@ typedef struct fold {
 
 static const tn_fact *fact_of(const fold *f, const tn_value *value) { return value->id < f->n_facts ? &f->facts[value->id] : NULL; }
 
-// Gives the uses of a node's result to a constant with these contents (copied).
+// Gives the uses of a node's result to a constant with these contents.
 static tn_status become_constant(fold *f, tn_value *old, const tn_tensor *tensor)
 {
-    tn_value *value = tn_graph_constant(f->graph, old->name, tensor->dtype, &tensor->shape, tensor->data, true);
+    void *data;
+    size_t bytes = 0;
+    tn_value *value = tn_tensor_bytes(tensor, &bytes) ? tn_graph_room(f->graph, old->name, tensor->dtype, &tensor->shape, &data) : NULL;
     if (!value) {
-        return tn_fail_memory(f->context->diag, old->name, sizeof *value);
+        return tn_fail_memory(f->context->diag, old->name, bytes);
+    }
+    if (bytes) {
+        memcpy(data, tensor->data, bytes);
     }
     TN_TRY(tn_graph_replace(f->graph, old, value));
     f->context->changes++;
@@ -146,6 +153,20 @@ static tn_status fold_node(fold *f, tn_node *node, operands *o)
     return status == TN_OUT_OF_MEMORY ? tn_fail_memory(f->context->diag, node->name, 0) : TN_OK;
 }
 
+// A node that is done with goes, and so do the bytes of constants that this run made for it only.
+static void drop_folded(fold *f, tn_node *node)
+{
+    tn_value *const *in = node->in;
+    const int n_in = node->n_in;
+    if (tn_drop_unused(f->graph, f->context, node)) {
+        for (int i = 0; i < n_in; i++) {
+            if (in[i] && in[i]->id >= f->n_facts) {
+                tn_graph_release(f->graph, in[i]);
+            }
+        }
+    }
+}
+
 static tn_status run_fold(tn_graph *graph, tn_pass_context *context)
 {
     fold f = {.graph = graph, .context = context, .n_facts = graph->n_values};
@@ -163,7 +184,7 @@ static tn_status run_fold(tn_graph *graph, tn_pass_context *context)
         next = node->next;
         TN_GO(fold_known(&f, node));
         TN_GO(fold_node(&f, node, o));
-        tn_drop_unused(graph, context, node);
+        drop_folded(&f, node);
     }
 done:
     tn_arena_deinit(&f.arena);

@@ -22,17 +22,15 @@ static bool constant_condition(const tn_value *value, bool *taken)
 }
 
 // The outer graph's value that stands for a value of the branch. map is by the branch's value ids.
-static tn_status map_value(tn_graph *graph, tn_pass_context *context, const tn_value *inner, tn_value **map, tn_value **out)
+static tn_status map_value(tn_graph *graph, tn_pass_context *context, tn_value *inner, tn_value **map, tn_value **out)
 {
     if (inner && !map[inner->id]) {
-        tn_value *value = inner->constant ? tn_graph_constant(graph, inner->name, inner->dtype, &inner->shape, inner->constant->data, false)
-                                          : tn_graph_value(graph, inner->name);
+        tn_value *value = inner->constant ? tn_graph_alias(graph, inner->name, &inner->shape, inner) : tn_graph_value(graph, inner->name);
         if (!value) {
             return tn_fail_memory(context->diag, inner->name, sizeof *value);
         }
         value->kind = inner->kind;
         value->dtype = inner->dtype;
-        value->weight = inner->weight;
         map[inner->id] = value;
     }
     *out = inner ? map[inner->id] : NULL;
@@ -157,16 +155,15 @@ static int own_operands(const tn_node *node)
 }
 
 // Replaces the uses of a body's input by a constant of the body.
-static tn_status sink_into(tn_graph *body, tn_pass_context *context, tn_value *input, const tn_value *outer)
+static tn_status sink_into(tn_graph *body, tn_pass_context *context, tn_value *input, tn_value *outer)
 {
     if (input->n_uses == 0 || input->is_output) {
         return TN_OK;
     }
-    tn_value *value = tn_graph_constant(body, outer->name, outer->dtype, &outer->shape, outer->constant->data, false);
+    tn_value *value = tn_graph_alias(body, outer->name, &outer->shape, outer);
     if (!value) {
         return tn_fail_memory(context->diag, outer->name, sizeof *value);
     }
-    value->weight = outer->weight;
     context->changes++;
     return tn_graph_replace(body, input, value);
 }
@@ -175,7 +172,7 @@ static tn_status sink_into(tn_graph *body, tn_pass_context *context, tn_value *i
 static tn_status sink_operand(tn_pass_context *context, tn_node *node, int index, bool *gone)
 {
     const size_t at = (size_t)(node->op == &tn_op_if ? index - 1 : index);
-    const tn_value *outer = node->in[index];
+    tn_value *outer = node->in[index];
     *gone = true;
     for (int b = 0; b < node->n_bodies; b++) {
         tn_value *input = node->bodies[b]->inputs[at];

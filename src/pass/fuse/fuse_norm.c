@@ -69,7 +69,7 @@ static tn_value *trimmed(tn_graph *graph, tn_value *value, const tn_shape *x, in
         return value;
     }
     const tn_shape shape = tn_shape_of(n, value->shape.dims + extra);
-    return tn_graph_constant(graph, NULL, TN_F32, &shape, value->constant->data, false);
+    return tn_graph_alias(graph, NULL, &shape, value);
 }
 
 // A scale of ones for the dims first .. rank - 1 of x; NULL: they are not known, or no memory.

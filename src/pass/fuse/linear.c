@@ -13,6 +13,8 @@
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_matmul.h"
 
+#include <string.h>
+
 #define SHARED_BYTES 65536   // weights up to this size are copied although others use them too
 
 bool tn_linear_of(tn_node *node, tn_linear *linear)
@@ -41,30 +43,47 @@ bool tn_linear_of(tn_node *node, tn_linear *linear)
     return out->rank >= 3;
 }
 
+// The attributes of the view's node with the view's activation, in *room.
+typedef union attributes {
+    tn_conv_attr conv;
+    tn_deconv_attr deconv;
+    tn_matmul_attr matmul;
+} attributes;
+
+static const void *attributes_of(const tn_linear *linear, attributes *room)
+{
+    const tn_node *node = linear->node;
+    if (node->op == &tn_op_conv) {
+        room->conv = *(const tn_conv_attr *)node->attr;
+        room->conv.act = linear->act;
+    } else if (node->op == &tn_op_deconv) {
+        room->deconv = *(const tn_deconv_attr *)node->attr;
+        room->deconv.act = linear->act;
+    } else {
+        room->matmul = *(const tn_matmul_attr *)node->attr;
+        room->matmul.act = linear->act;
+    }
+    return room;
+}
+
 tn_status tn_linear_replace(tn_graph *graph, tn_pass_context *context, const tn_linear *linear, tn_node *root, tn_node **made)
 {
     tn_node *node = linear->node;
+    attributes room;
+    tn_value *old[2] = {node->in[TN_LINEAR_W], node->n_in > TN_LINEAR_BIAS ? node->in[TN_LINEAR_BIAS] : NULL};
     int n_in = TN_LINEAR_OPERANDS;
     while (n_in > 2 && !linear->in[n_in - 1]) {
         n_in--;
     }
-    tn_rewrite rewrite = {.root = root, .op = node->op, .in = linear->in, .n_in = n_in, .from = &node, .n_from = root == node ? 0 : 1};
-    if (node->op == &tn_op_conv) {
-        tn_conv_attr attr = *(const tn_conv_attr *)node->attr;
-        attr.act = linear->act;
-        rewrite.attr = &attr;
-        return tn_rewrite_node(graph, context, &rewrite, made);
+    const tn_rewrite rewrite = {.root = root, .op = node->op, .attr = attributes_of(linear, &room), .in = linear->in, .n_in = n_in,
+                                .from = &node, .n_from = root == node ? 0 : 1};
+    TN_TRY(tn_rewrite_node(graph, context, &rewrite, made));
+    for (int i = 0; i < 2; i++) {
+        if (old[i]) {
+            tn_graph_release(graph, old[i]);
+        }
     }
-    if (node->op == &tn_op_deconv) {
-        tn_deconv_attr attr = *(const tn_deconv_attr *)node->attr;
-        attr.act = linear->act;
-        rewrite.attr = &attr;
-        return tn_rewrite_node(graph, context, &rewrite, made);
-    }
-    tn_matmul_attr attr = *(const tn_matmul_attr *)node->attr;
-    attr.act = linear->act;
-    rewrite.attr = &attr;
-    return tn_rewrite_node(graph, context, &rewrite, made);
+    return TN_OK;
 }
 
 // ---- weights ----
@@ -112,6 +131,13 @@ int64_t tn_linear_in_channels(const tn_linear *linear)
     return box_of(linear, &b) ? in_channels(&b) : -1;
 }
 
+static void scale_run(float *data, int64_t count, float factor)
+{
+    for (int64_t i = 0; i < count; i++) {
+        data[i] *= factor;
+    }
+}
+
 static tn_value *scale_weights(tn_graph *graph, const tn_linear *linear, const float *by_out, const float *by_in)
 {
     box b;
@@ -122,14 +148,15 @@ static tn_value *scale_weights(tn_graph *graph, const tn_linear *linear, const f
     }
     tn_value *value = tn_new_room(graph, &w->shape, &data);
     for (int64_t i0 = 0; value && i0 < b.n0; i0++) {
+        const size_t at = (size_t)(i0 * b.n1 * b.n2);
+        memcpy(data + at, (const char *)b.data + at * sizeof *data, (size_t)(b.n1 * b.n2) * sizeof *data);
+        if (by_out ? b.out_first : !b.out_first) {
+            scale_run(data + at, b.n1 * b.n2, by_out ? by_out[i0] : by_in[i0]);
+            continue;
+        }
+        const int64_t base = i0 / (b.n0 / b.groups) * b.n1;
         for (int64_t i1 = 0; i1 < b.n1; i1++) {
-            int64_t m, c;
-            channels_at(&b, i0, i1, &m, &c);
-            const float factor = by_out ? by_out[m] : by_in[c];
-            const int64_t at = (i0 * b.n1 + i1) * b.n2;
-            for (int64_t i2 = 0; i2 < b.n2; i2++) {
-                data[at + i2] = tn_load_f32(b.data, (size_t)(at + i2)) * factor;
-            }
+            scale_run(data + at + i1 * b.n2, b.n2, (by_out ? by_out : by_in)[base + i1]);
         }
     }
     return value;
