@@ -345,7 +345,7 @@ static void add_row(tn_cli_table *table, const made *a, const made *b, const dif
 
 static int judge(const trace *a, const trace *b, const tn_cli_options *o, verdict *v)
 {
-    static const char *const heads[] = {"", ">max abs", ">max rel", "operator", "node", "kernel a | b"};
+    static const char *const heads[] = {"result", ">max abs", ">max rel", "operator", "node", "kernel a | b"};
     tn_cli_table table;
     tn_cli_table_init(&table, 6, heads);
     for (size_t i = 0; i < a->count; i++) {

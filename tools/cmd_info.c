@@ -95,7 +95,7 @@ static void print_operators(const cJSON *operators)
 {
     const cJSON *op;
     int column = 0;
-    printf("\nOperators in the file\n ");
+    printf("\nOperators\n ");
     cJSON_ArrayForEach(op, operators)
     {
         const int width = (int)strlen(op->string) + 6;
@@ -167,6 +167,45 @@ static void print_memory(const reports *r, bool blocks)
     }
 }
 
+// "96 avx512, 12 portable": planned nodes by kind of kernel.
+static void print_kinds(const reports *r)
+{
+    cJSON *kinds = cJSON_CreateObject();
+    const cJSON *node, *kind;
+    cJSON_ArrayForEach(node, cJSON_GetObjectItemCaseSensitive(r->explain, "nodes"))
+    {
+        const char *impl = tn_cli_string(node, "impl", "?");
+        const double before = tn_cli_number(kinds, impl, 0);
+        cJSON_DeleteItemFromObjectCaseSensitive(kinds, impl);
+        cJSON_AddNumberToObject(kinds, impl, before + 1);
+    }
+    const char *join = "";
+    cJSON_ArrayForEach(kind, kinds)
+    {
+        printf("%s%.0f %s", join, kind->valuedouble, kind->string);
+        join = ", ";
+    }
+    cJSON_Delete(kinds);
+}
+
+static void print_brief(const reports *r)
+{
+    char a[24], b[24], c[24];
+    const cJSON *device;
+    printf("  model    %s, %s parameters, %s multiply-accumulates\n", tn_cli_string(r->model, "format", "?"),
+           tn_cli_count_text(a, tn_cli_number(r->model, "parameters", 0)), tn_cli_count_text(b, planned_macs(r)));
+    cJSON_ArrayForEach(device, r->placement)
+    {
+        printf("  device   %s, %.0f nodes\n", device->string, tn_cli_number(device, "nodes", 0));
+    }
+    printf("  kernels  ");
+    print_kinds(r);
+    printf("\n  memory   peak %s: arena %s, packed weights %s%s\n", tn_cli_size_text(a, tn_cli_number(r->memory, "peak_bytes", 0)),
+           tn_cli_size_text(b, tn_cli_number(r->memory, "arena_bytes", 0)),
+           tn_cli_size_text(c, tn_cli_number(r->memory, "packed_bytes", 0)),
+           cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r->memory, "exact")) ? "" : " (a bound)");
+}
+
 static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli_options *o)
 {
     char a[24], b[24];
@@ -229,6 +268,8 @@ static int run(const tn_cli_options *options)
     }
     if (!code && options->json) {
         print_json(&r, &feeds, options);
+    } else if (!code && options->brief) {
+        print_brief(&r);
     } else if (!code) {
         print_text(&r, &feeds, options);
     }
@@ -243,6 +284,7 @@ static int run(const tn_cli_options *options)
 static const tn_cli_option options_of_info[] = {
     {"memory", NULL, TN_CLI_FLAG, AT(memory), "every block of the arena: offset, size, first and last step, what it shares"},
     {"graph", NULL, TN_CLI_FLAG, AT(graph), "the optimised graph as text"},
+    {"brief", NULL, TN_CLI_FLAG, AT(brief), "a few lines: the model, where and with which kernels it runs, its memory"},
     {NULL, NULL, TN_CLI_FLAG, 0, NULL},
 };
 

@@ -41,7 +41,12 @@ static int describe(tn_cli_feeds *feeds, const tn_cli_session *s)
         tn_cli_feed *feed = &feeds->items[i];
         feed->info.struct_size = sizeof feed->info;
         if (tenon_model_input(s->model, i, &feed->info) != TENON_OK) {
+            feeds->count = i;
             return tn_cli_fail(TN_EXIT_MODEL, "input %zu cannot be described", i);
+        }
+        feed->info.name = tn_cli_copy(feed->info.name);
+        for (int d = 0; d < feed->info.rank; d++) {
+            feed->info.symbols[d] = feed->info.symbols[d] ? tn_cli_copy(feed->info.symbols[d]) : NULL;
         }
         feed->tensor.dtype = feed->info.dtype;
         feed->tensor.rank = feed->info.rank < 0 ? 1 : feed->info.rank;
@@ -410,8 +415,13 @@ int tn_cli_feeds_make(tn_cli_feeds *feeds, tn_cli_session *s, const tn_cli_optio
 void tn_cli_feeds_deinit(tn_cli_feeds *feeds)
 {
     for (size_t i = 0; i < feeds->count; i++) {
-        tn_cli_tensor_deinit(&feeds->items[i].tensor);
-        free(feeds->items[i].from);
+        tn_cli_feed *feed = &feeds->items[i];
+        tn_cli_tensor_deinit(&feed->tensor);
+        free(feed->from);
+        free((char *)feed->info.name);
+        for (int d = 0; d < feed->info.rank; d++) {
+            free((char *)feed->info.symbols[d]);
+        }
     }
     free(feeds->items);
     *feeds = (tn_cli_feeds){0};

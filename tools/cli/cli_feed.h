@@ -9,7 +9,7 @@
 #include "cli_tensor.h"
 
 typedef struct tn_cli_feed {
-    tenon_value_info info;
+    tenon_value_info info;      // its texts are copies: feeds may outlive the model that described them
     tn_cli_tensor tensor;
     enum { TN_FEED_RANDOM, TN_FEED_FILE, TN_FEED_PICTURE, TN_FEED_ABSENT } source;
     char *from;                 // the file or picture

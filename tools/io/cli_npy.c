@@ -144,7 +144,8 @@ int tn_cli_npy_write(tn_cli_writer *writer, const tenon_tensor *tensor)
     const size_t element = tenon_dtype_bytes(tensor->dtype);
     for (int i = 0; i < tensor->rank; i++) {
         const size_t at = strlen(shape);
-        snprintf(shape + at, sizeof shape - at, "%lld,%s", (long long)tensor->dims[i], i + 1 < tensor->rank ? " " : "");
+        snprintf(shape + at, sizeof shape - at, "%lld%s", (long long)tensor->dims[i],
+                 i + 1 < tensor->rank ? ", " : tensor->rank == 1 ? "," : "");
     }
     char other[16];
     snprintf(other, sizeof other, "V%zu", element);

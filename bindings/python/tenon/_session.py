@@ -327,10 +327,11 @@ class InferenceSession:
             raise Error(Status.INVALID_ARGUMENT, f"unknown report {kind!r}; there are {', '.join(_REPORTS)}", "kind")
         session = self._usable()
         with self._lock:
+            block = c.c_void_p()
             if kind in _MODEL_REPORTS:
-                block = self._made(self._lib.tenon_model_report, self._model, _REPORTS[kind])
+                self._call(self._lib.tenon_model_report, self._model, _REPORTS[kind], c.byref(block))
             else:
-                block = self._made(self._lib.tenon_report, session, _REPORTS[kind])
+                self._call(self._lib.tenon_report, session, _REPORTS[kind], c.byref(block))
             try:
                 return json.loads(c.cast(block, c.c_char_p).value or b"null")
             finally:

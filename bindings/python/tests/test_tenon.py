@@ -1,0 +1,250 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The Python binding: arrays in and out, errors, forks. Needs numpy (exit status 77 without); ml_dtypes and onnx are used if there.
+
+PYTHONPATH=bindings/python TENON_LIBRARY=build/libtenon.so python3 bindings/python/tests/test_tenon.py
+"""
+import os
+import struct
+import subprocess
+import sys
+import threading
+import unittest
+from pathlib import Path
+
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not there: skipped")
+    sys.exit(77)
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+sys.path.insert(0, str(ROOT / "bindings" / "python"))
+import tenon
+import tiny_onnx as tiny
+
+DIGITS = ROOT / "examples" / "digits" / "digits.onnx"
+FLOAT, INT64 = tiny.FLOAT, tiny.INT64
+BOOL, FLOAT16, INT4, BFLOAT16 = 9, 10, 22, 16
+
+
+def one_op(op, dtype, dims, out_dtype=None, inputs=1, opset=13):
+    names = ["x", "y", "z"][:inputs]
+    return tiny.model([tiny.node(op, names, ["out"])], [(n, dtype, dims) for n in names], [("out", out_dtype or dtype, dims)], opset=opset)
+
+
+def failure(call, *arguments, **kw):
+    """The tenon.Error that a call raises; any other exception is a failure of the test."""
+    try:
+        call(*arguments, **kw)
+    except tenon.Error as error:
+        return error
+    raise AssertionError("no error was raised")
+
+
+class Importing(unittest.TestCase):
+    def test_import_starts_nothing(self):
+        code = ("import threading, tenon, os; assert len(os.listdir('/proc/self/task')) == before, 'a thread'; "
+                "assert 'libtenon' not in open('/proc/self/maps').read(), 'loaded'")
+        code = "import os, numpy; before = len(os.listdir('/proc/self/task')); " + code
+        subprocess.run([sys.executable, "-c", code], check=True, env=dict(os.environ, PYTHONPATH=str(ROOT / "bindings" / "python")))
+
+    def test_missing_library_is_a_tenon_error(self):
+        code = "import tenon\ntry:\n    tenon.version()\nexcept tenon.Error as e:\n    assert e.status == tenon.Status.NOT_FOUND, e\nelse:\n    raise SystemExit(1)"
+        env = dict(os.environ, PYTHONPATH=str(ROOT / "bindings" / "python"), TENON_LIBRARY="/nowhere/libtenon.so")
+        subprocess.run([sys.executable, "-c", code], check=True, env=env)
+
+
+class Running(unittest.TestCase):
+    def test_shape_of_the_interface(self):
+        session = tenon.InferenceSession(str(DIGITS), device="cpu", threads=1)
+        first, = session.get_inputs()
+        self.assertEqual((first.name, first.shape, first.type), ("image", ["batch", 1, 28, 28], "tensor(float)"))
+        self.assertEqual([o.name for o in session.get_outputs()], ["digit"])
+        image = np.random.default_rng(0).random((2, 1, 28, 28), np.float32)
+        chances, = session.run(None, {"image": image})
+        self.assertEqual((chances.shape, chances.dtype), ((2, 10), np.float32))
+        np.testing.assert_allclose(chances.sum(1), 1, atol=1e-5)
+        again, inner = session.run(["digit", "pool1"], {"image": image})
+        self.assertEqual(again.tobytes(), chances.tobytes())
+        self.assertEqual(inner.shape, (2, 8, 12, 12))
+        self.assertEqual(session.run([], {"image": image}), [])
+
+    def test_results_belong_to_the_caller(self):
+        session = tenon.InferenceSession(one_op("Neg", FLOAT, ["n"]))
+        first, = session.run(None, {"x": np.ones(3, np.float32)})
+        second, = session.run(None, {"x": np.full(3, 5, np.float32)})
+        np.testing.assert_array_equal(first, [-1, -1, -1])
+        np.testing.assert_array_equal(second, [-5, -5, -5])
+        first[0] = 9
+        self.assertTrue(first.flags.writeable)
+
+    def test_bytes_paths_and_context(self):
+        data = DIGITS.read_bytes()
+        for model in (data, bytearray(data), memoryview(data), DIGITS, str(DIGITS)):
+            with tenon.InferenceSession(model) as session:
+                self.assertEqual(len(session.get_inputs()), 1)
+            self.assertEqual(failure(session.run, None, {}).status, tenon.Status.STATE)
+            session.close()
+
+    def test_any_layout_of_arrays(self):
+        session = tenon.InferenceSession(one_op("Add", FLOAT, ["a", "b"], inputs=2))
+        base = np.arange(24, dtype=np.float32).reshape(4, 6)
+        odd = np.frombuffer(b"x" + base.tobytes(), np.uint8)[1:].view(np.float32).reshape(4, 6)
+        self.assertFalse(odd.flags.aligned)
+        for array in (base, np.asfortranarray(base), base[::-1], base[:, ::2], odd, base.astype(">f4"), base.T):
+            got, = session.run(None, {"x": array, "y": np.zeros_like(array)})
+            np.testing.assert_array_equal(got, array)
+
+    def test_scalars_and_empty(self):
+        session = tenon.InferenceSession(one_op("Neg", FLOAT, []))
+        for value in (np.array(2.5, np.float32), np.float32(2.5), 2.5):
+            got, = session.run(None, {"x": value})
+            self.assertEqual((got.shape, float(got)), ((), -2.5))
+        session = tenon.InferenceSession(one_op("Neg", FLOAT, ["n", 3]))
+        self.assertEqual(session.run(None, {"x": np.zeros((0, 3), np.float32)})[0].shape, (0, 3))
+
+    def test_types(self):
+        for number, dtype in ((FLOAT, np.float32), (11, np.float64), (FLOAT16, np.float16), (INT64, np.int64), (6, np.int32)):
+            got, = tenon.InferenceSession(one_op("Neg", number, ["n"])).run(None, {"x": np.array([1, 2], dtype)})
+            self.assertEqual((got.dtype, got.tolist()), (dtype, [-1, -2]))
+        got, = tenon.InferenceSession(one_op("Not", BOOL, ["n"])).run(None, {"x": np.array([True, False])})
+        self.assertEqual((got.dtype, got.tolist()), (np.bool_, [False, True]))
+
+    def test_extended_types(self):
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("ml_dtypes is not there")
+        session = tenon.InferenceSession(one_op("Identity", BFLOAT16, ["n"], opset=16))
+        array = np.array([1.5, -2], ml_dtypes.bfloat16)
+        got, = session.run(None, {"x": array})
+        self.assertEqual((got.dtype, got.tobytes()), (array.dtype, array.tobytes()))
+        session = tenon.InferenceSession(one_op("Identity", INT4, ["n"], opset=21))
+        array = np.array([-8, -1, 0, 7], ml_dtypes.int4)
+        got, = session.run(None, {"x": array})
+        self.assertEqual((got.dtype, got.astype(int).tolist()), (array.dtype, [-8, -1, 0, 7]))
+
+    def test_threads_of_the_interpreter(self):
+        session = tenon.InferenceSession(str(DIGITS), threads=2)
+        images = np.random.default_rng(1).random((8, 1, 1, 28, 28), np.float32)
+        want = [session.run(None, {"image": i})[0] for i in images]
+        got = [None] * 8
+
+        def work(k):
+            for _ in range(20):
+                got[k], = session.run(None, {"image": images[k]})
+        workers = [threading.Thread(target=work, args=(k,)) for k in range(8)]
+        for w in workers:
+            w.start()
+        for w in workers:
+            w.join()
+        for g, w in zip(got, want):
+            self.assertEqual(g.tobytes(), w.tobytes())
+
+
+class Failing(unittest.TestCase):
+    def setUp(self):
+        self.session = tenon.InferenceSession(str(DIGITS))
+        self.image = np.zeros((1, 1, 28, 28), np.float32)
+
+    def test_feeds(self):
+        run = self.session.run
+        wrong = failure(run, None, {"image": self.image.astype(np.float64)})
+        self.assertEqual((wrong.status, wrong.place), (tenon.Status.INVALID_ARGUMENT, "image"))
+        self.assertIn("float64", str(wrong))
+        self.assertIn("float32", str(wrong))
+        self.assertEqual(failure(run, None, {"image": self.image[:, :, :27]}).status, tenon.Status.INVALID_ARGUMENT)
+        self.assertIn(failure(run, None, {"picture": self.image}).status, (tenon.Status.INVALID_ARGUMENT, tenon.Status.NOT_FOUND))
+        self.assertIn(failure(run, None, {}).status, (tenon.Status.INVALID_ARGUMENT, tenon.Status.STATE))
+        self.assertIn(failure(run, ["nothing"], {"image": self.image}).status, (tenon.Status.INVALID_ARGUMENT, tenon.Status.NOT_FOUND))
+        self.assertEqual(failure(run, None, {"image": [self.image]}).status, tenon.Status.UNSUPPORTED)
+        self.assertEqual(failure(run, None, {"image": np.array(["text"], object)}).status, tenon.Status.INVALID_ARGUMENT)
+        self.assertEqual(failure(run, None, {"image": np.zeros((1,) * 9, np.float32)}).status, tenon.Status.INVALID_ARGUMENT)
+        self.assertEqual(failure(run, None, {3: self.image}).status, tenon.Status.INVALID_ARGUMENT)
+        self.assertEqual(self.session.run(None, {"image": self.image})[0].shape, (1, 10))   # still usable
+
+    def test_a_failed_run_keeps_no_old_feed(self):
+        session = tenon.InferenceSession(one_op("Add", FLOAT, ["n"], inputs=2))
+        failure(session.run, None, {"x": np.ones(2, np.float32), "y": np.ones(3, np.int64)})
+        failure(session.run, None, {"y": np.ones(2, np.float32)})
+        got, = session.run(None, {"x": np.ones(2, np.float32), "y": np.ones(2, np.float32)})
+        self.assertEqual(got.tolist(), [2, 2])
+
+    def test_options(self):
+        for bad in ({"threads": -1}, {"threads": "two"}, {"strict": "everything"}, {"memory_limit": 1.5}, {"device": "cp\0u"},
+                    {"precision": "fp3"}, {"isa": "abacus"}):
+            self.assertEqual(failure(tenon.InferenceSession, str(DIGITS), **bad).status, tenon.Status.INVALID_ARGUMENT, bad)
+        self.assertEqual(failure(tenon.InferenceSession, str(DIGITS), device="abacus").status, tenon.Status.DEVICE)
+        self.assertEqual(failure(tenon.InferenceSession, 7).status, tenon.Status.INVALID_ARGUMENT)
+        self.assertEqual(failure(self.session.report, "gossip").status, tenon.Status.INVALID_ARGUMENT)
+
+    def test_models(self):
+        self.assertEqual(failure(tenon.InferenceSession, "/nowhere/model.onnx").status, tenon.Status.IO)
+        self.assertEqual(failure(tenon.InferenceSession, b"junk" * 9).status, tenon.Status.INVALID_MODEL)
+        unsupported = failure(tenon.InferenceSession, one_op("NoSuchOp", FLOAT, [2]))
+        self.assertEqual(unsupported.status, tenon.Status.UNSUPPORTED)
+        self.assertIn("NoSuchOp", str(unsupported))
+
+    def test_a_refused_limit_is_no_memory_error(self):
+        def attempt():
+            tenon.InferenceSession(str(DIGITS), memory_limit=1).run(None, {"image": self.image})
+        error = failure(attempt)
+        self.assertEqual(error.status, tenon.Status.LIMIT)
+        for phrase in ("out of memory", "failed to allocate", "cannot allocate memory", "bad_alloc"):
+            self.assertNotIn(phrase, str(error).lower())
+
+
+class Forking(unittest.TestCase):
+    @staticmethod
+    def in_child(call):
+        """Exit status of a forked child that runs call; 0 when it returned True."""
+        pid = os.fork()
+        if pid == 0:
+            code = 3
+            try:
+                code = 0 if call() else 1
+            finally:
+                os._exit(code)
+        return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) if hasattr(os, "waitstatus_to_exitcode") else 0
+
+    def test_fork_after_import_works(self):
+        def child():
+            session = tenon.InferenceSession(str(DIGITS), threads=2)
+            return session.run(None, {"image": np.zeros((1, 1, 28, 28), np.float32)})[0].shape == (1, 10)
+        self.assertEqual(self.in_child(child), 0)
+
+    def test_session_from_before_a_fork_refuses(self):
+        session = tenon.InferenceSession(str(DIGITS), threads=2)
+        feeds = {"image": np.zeros((1, 1, 28, 28), np.float32)}
+        session.run(None, feeds)
+
+        def child():
+            refused = failure(session.run, None, feeds).status == tenon.Status.STATE
+            session.close()
+            return refused and tenon.InferenceSession(str(DIGITS), threads=2).run(None, feeds)[0].shape == (1, 10)
+        self.assertEqual(self.in_child(child), 0)
+        self.assertEqual(session.run(None, feeds)[0].shape, (1, 10))
+
+
+class Reporting(unittest.TestCase):
+    def test_reports(self):
+        session = tenon.InferenceSession(str(DIGITS))
+        session.run(None, {"image": np.zeros((1, 1, 28, 28), np.float32)})
+        placed = session.placement()
+        self.assertGreater(placed["cpu"]["nodes"], 0)
+        self.assertGreater(placed["cpu"]["macs"], 100_000)
+        self.assertTrue(session.report("explain")["nodes"])
+        self.assertIn("arena_bytes", session.report("memory"))
+        self.assertGreaterEqual(session.report("statistics")["plans_made"], 1)
+        self.assertEqual(session.report("model")["operators"]["conv"], 2)
+        self.assertIsInstance(session.report("graph"), str)
+
+    def test_devices_and_version(self):
+        self.assertIn("cpu", [d["name"] for d in tenon.devices() if d["present"]])
+        self.assertEqual(tenon.version(), tenon.__version__)
+
+
+if __name__ == "__main__":
+    unittest.main()

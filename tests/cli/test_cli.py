@@ -1,0 +1,266 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The tenon command from outside: exit codes, inputs and outputs in files, JSON, limits, Ctrl-C.
+
+Needs only the standard library. TENON_TOOL names the command (default: build/tenon), the models are in the tree or made here.
+"""
+import json
+import os
+import re
+import signal
+import stat
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import tiny_onnx as tiny
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOL = os.environ.get("TENON_TOOL", str(ROOT / "build" / "tenon"))
+DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
+SEVEN = str(ROOT / "examples" / "digits" / "seven.png")
+
+
+def tenon(*arguments, stdin=None, env=None):
+    return subprocess.run([TOOL, *map(str, arguments)], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120,
+                          env=dict(os.environ, **(env or {})))
+
+
+class Command(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.here = Path(self.folder.name)
+
+    def good(self, *arguments, code=0, **kw):
+        result = tenon(*arguments, **kw)
+        self.assertEqual(result.returncode, code, f"{arguments}: {result.stderr.decode()}{result.stdout.decode()[-2000:]}")
+        return result.stdout.decode()
+
+    def told(self, code, *arguments, **kw):
+        """Runs, expects the exit code, gives what stderr says."""
+        result = tenon(*arguments, **kw)
+        self.assertEqual(result.returncode, code, result.stderr.decode())
+        return result.stderr.decode()
+
+    def write(self, name, data):
+        path = self.here / name
+        path.write_bytes(data)
+        return path
+
+
+class Usage(Command):
+    def test_help_and_version(self):
+        self.assertIn("Verbs:", self.good("--help"))
+        self.assertRegex(self.good("--version"), r"^tenon \d+\.\d+\.\d+ ")
+        for verb in ("run", "info", "bench", "explain", "compare", "doctor"):
+            text = self.good(verb, "--help")
+            self.assertIn("Examples:", text)
+            self.assertIn("Exit status:", text)
+            self.assertEqual(text, self.good("help", verb))
+
+    def test_slips_are_guessed(self):
+        self.assertIn("did you mean 'bench'?", self.told(2, "bnech", DIGITS))
+        self.assertIn("did you mean --threads?", self.told(2, "run", DIGITS, "--thread", "1"))
+        self.assertIn("did you mean 'image'?", self.told(2, "run", DIGITS, "--shape", "imge=1x1x28x28"))
+
+    def test_usage_errors(self):
+        self.told(2)
+        self.told(2, "run")
+        self.told(2, "run", DIGITS, DIGITS)
+        self.told(2, "run", DIGITS, "--runs", "many")
+        self.told(2, "run", DIGITS, "--runs")
+        self.told(2, "run", DIGITS, "--json=yes")
+        self.told(2, "run", DIGITS, "--memory-limit", "12Q")
+        self.told(2, "run", DIGITS, "--strict=everything")
+        self.told(2, "run", DIGITS, "--shape", "image=1x1x28x")
+        self.told(2, "run", DIGITS, "--picture", self.here / "none.png")
+        self.told(2, "run", DIGITS, "--inputs", self.here)
+        self.told(2, "doctor", DIGITS)
+
+    def test_man_page_and_completions_know_every_option(self):
+        man = (ROOT / "tools" / "man" / "tenon.1").read_text().replace("\\-", "-")
+        for verb in ("run", "info", "bench", "explain", "compare", "doctor"):
+            for option in re.findall(r"^  (?:-h, )?(--[a-z-]+)", self.good(verb, "--help"), re.M):
+                self.assertIn(option, man, f"{verb} {option} is not in the man page")
+            self.assertIn(verb, (ROOT / "tools" / "completions" / "tenon.bash").read_text())
+            self.assertIn(verb, (ROOT / "tools" / "completions" / "_tenon").read_text())
+
+
+class Failures(Command):
+    def test_bad_models(self):
+        self.told(3, "run", self.here / "none.onnx")
+        self.told(3, "run", self.write("junk.onnx", b"not a model at all" * 10))
+        self.told(3, "info", self.write("empty.onnx", b""))
+        whole = Path(DIGITS).read_bytes()
+        self.assertIn(tenon("run", self.write("cut.onnx", whole[: len(whole) // 2])).returncode, (3, 4))
+
+    def test_unsupported_lists_everything(self):
+        bad = tiny.model([tiny.node("NoSuchOp", ["x"], ["y"], "first"), tiny.node("NorThis", ["y"], ["z"], "second")],
+                         [("x", tiny.FLOAT, [2])], [("z", tiny.FLOAT, [2])])
+        said = self.told(4, "info", self.write("bad.onnx", bad))
+        for word in ("NoSuchOp", "NorThis", "first", "second"):
+            self.assertIn(word, said)
+
+    def test_json_errors(self):
+        document = json.loads(self.good("run", self.here / "none.onnx", "--json", code=3))
+        self.assertEqual(document["error"]["exit"], 3)
+        self.assertIn("none.onnx", document["error"]["place"])
+
+    def test_device_and_limits(self):
+        self.told(5, "run", DIGITS, "--device", "abacus")
+        self.told(6, "run", DIGITS, "--memory-limit", "1")
+
+
+class Running(Command):
+    def test_picture_and_top(self):
+        document = json.loads(self.good("run", DIGITS, "--picture", SEVEN, "--top", 3, "--json"))
+        top = document["outputs"][0]["top"]
+        self.assertEqual(top[0]["index"], 7)
+        self.assertEqual(len(top), 3)
+        labels = self.write("labels.txt", b"\n".join(b"digit %d" % d for d in range(10)))
+        self.assertIn("digit 7", self.good("run", DIGITS, "--picture", SEVEN, "--labels", labels))
+
+    def test_same_bytes_each_time_and_for_any_thread_count(self):
+        seen = set()
+        for threads in (1, 1, 2, 3):
+            path = self.here / f"out{threads}.bin"
+            self.good("run", DIGITS, "--threads", threads, "--outputs", path)
+            seen.add(path.read_bytes())
+        self.assertEqual(len(seen), 1)
+        self.assertEqual(len(seen.pop()), 40)
+
+    def test_inputs_of_each_kind(self):
+        values = [((i * 37) % 101) / 101 for i in range(784)]
+        kinds = {"npy": tiny.npy(tiny.FLOAT, [1, 1, 28, 28], values), "pb": tiny.tensor(tiny.FLOAT, [1, 1, 28, 28], values),
+                 "bin": struct.pack("<784f", *values)}
+        seen = set()
+        for kind, data in kinds.items():
+            folder = self.here / kind
+            folder.mkdir()
+            (folder / f"image.{kind}").write_bytes(data)
+            out = self.here / "out.bin"
+            self.good("run", DIGITS, "--inputs", folder, "--outputs", out)
+            seen.add(out.read_bytes())
+        self.assertEqual(len(seen), 1)
+        for kind, data in kinds.items():
+            (self.here / kind / f"image.{kind}").write_bytes(data[: len(data) // 2])
+            self.assertEqual(tenon("run", DIGITS, "--inputs", self.here / kind).returncode, 2, kind)
+
+    def test_outputs_in_files(self):
+        self.good("run", DIGITS, "--npy", self.here, "--outputs", self.here / "raw.bin")
+        raw = (self.here / "raw.bin").read_bytes()
+        stored = (self.here / "digit.npy").read_bytes()
+        self.assertEqual(stored[-40:], raw)
+        self.assertIn(b"'shape': (1, 10)", stored[:128])
+        self.assertEqual(sorted(os.listdir(self.here)), ["digit.npy", "raw.bin"])
+        self.good("run", DIGITS, "--outputs", "/dev/null")
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/null").st_mode))
+        self.told(1, "run", DIGITS, "--outputs", self.here / "no" / "folder")
+
+    def test_open_dims_are_stated(self):
+        self.assertIn("batch = 1", self.good("run", DIGITS))
+        document = json.loads(self.good("run", DIGITS, "--shape", "image=3x1x28x28", "--json"))
+        self.assertEqual(document["inputs"][0]["assumed_dims"], [])
+        self.assertEqual(document["outputs"][0]["shape"], [3, 10])
+
+    def test_smallest_shape_is_found(self):
+        # A 5x5 window without padding: 1x1 pictures are refused, 5x5 is the least.
+        weights = tiny.tensor(tiny.FLOAT, [1, 1, 5, 5], [1.0] * 25, "w")
+        data = tiny.model([tiny.node("Conv", ["x", "w"], ["y"], kernel_shape=[5, 5])], [("x", tiny.FLOAT, ["n", 1, "h", "w_"])],
+                          [("y", tiny.FLOAT, ["n", 1, "oh", "ow"])], [weights])
+        document = json.loads(self.good("run", self.write("conv.onnx", data), "--json"))
+        self.assertEqual(document["inputs"][0]["shape"], [1, 1, 5, 5])
+        self.assertEqual(document["inputs"][0]["assumed_dims"], [0, 2, 3])
+
+    def test_tensor_inside_the_model(self):
+        document = json.loads(self.good("run", DIGITS, "--output", "pool1", "--json"))
+        self.assertEqual([o["shape"] for o in document["outputs"]], [[1, 8, 12, 12]])
+
+    def test_model_from_standard_input(self):
+        with open(DIGITS, "rb") as stream:
+            self.good("run", "-", stdin=stream)
+
+    def test_interrupt(self):
+        child = subprocess.Popen([TOOL, "bench", DIGITS, "--runs", "100000000", "--outputs", str(self.here / "out.bin")],
+                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        time.sleep(0.7)
+        child.send_signal(signal.SIGINT)
+        begin = time.time()
+        child.communicate(timeout=20)
+        self.assertEqual(child.returncode, 130)
+        self.assertLess(time.time() - begin, 1.5)
+        self.assertEqual(os.listdir(self.here), [])
+
+
+class Reports(Command):
+    def test_info(self):
+        document = json.loads(self.good("info", DIGITS, "--memory", "--json"))
+        memory = document["memory"]
+        for key in ("arena_bytes", "lower_bound_bytes", "peak_bytes", "exact", "blocks"):
+            self.assertIn(key, memory)
+        self.assertGreaterEqual(memory["arena_bytes"], memory["lower_bound_bytes"])
+        self.assertGreaterEqual(memory["peak_bytes"], memory["arena_bytes"])
+        self.assertEqual(document["operators"]["conv"], 2)
+        self.assertEqual(document["parameters"], 200 + 8 + 3200 + 16 + 2560 + 10)
+        self.assertIn("parameters", self.good("info", DIGITS))
+        self.assertIn("memory", self.good("info", DIGITS, "--brief"))
+
+    def test_blocks_do_not_share_bytes_while_alive(self):
+        blocks = json.loads(self.good("info", DIGITS, "--memory", "--json"))["memory"]["blocks"]
+        for i, a in enumerate(blocks):
+            for b in blocks[:i]:
+                if a["alias_of"] or b["alias_of"] or a["last"] < b["first"] or b["last"] < a["first"]:
+                    continue
+                apart = a["offset"] + a["bytes"] <= b["offset"] or b["offset"] + b["bytes"] <= a["offset"]
+                self.assertTrue(apart, f"{a} and {b}")
+
+    def test_explain(self):
+        document = json.loads(self.good("explain", DIGITS, "--json"))
+        nodes = document["plan"]["nodes"]
+        self.assertTrue(nodes)
+        for node in nodes:
+            for key in ("name", "op", "kernel", "device", "layout_in", "layout_out", "lease", "lost", "macs"):
+                self.assertIn(key, node)
+        placed = document["placement"]
+        self.assertEqual(sum(d["nodes"] for d in placed.values()), len(nodes))
+        self.assertIn("Placement", self.good("explain", DIGITS, "--brief"))
+
+    def test_bench(self):
+        text = self.good("bench", DIGITS, "--runs", 20, "--threads", 1)
+        last = text.rstrip().splitlines()[-1]
+        self.assertRegex(last, r"^median_ms=\S+ min_ms=\S+ load_ms=\S+ first_ms=\S+$")
+        values = {k: float(v) for k, v in (w.split("=") for w in last.split())}
+        self.assertLessEqual(values["min_ms"], values["median_ms"])
+        document = json.loads(self.good("bench", DIGITS, "--runs", 20, "--json"))
+        self.assertEqual(document["runs"], 20)
+        self.assertTrue(document["operators"])
+
+    def test_compare(self):
+        self.assertIn("all agree", self.good("compare", DIGITS))
+        self.good("compare", DIGITS, "--a", "threads=1", "--b", "threads=2", "--rtol", 0, "--atol", 0)
+        result = tenon("compare", DIGITS, "--a", "isa=portable", "--b", "optimise=on", "--rtol", 0, "--atol", 0, "--json")
+        self.assertIn(result.returncode, (0, 1))
+        document = json.loads(result.stdout)
+        self.assertEqual(document["agrees"], result.returncode == 0)
+        self.assertEqual(document["first_wrong"] is None, document["agrees"])
+        self.told(2, "compare", DIGITS, "--a", "speed=high")
+        self.told(2, "compare", DIGITS, "--a", "isa")
+
+    def test_doctor(self):
+        devices = json.loads(self.good("doctor", "--json"))["devices"]
+        self.assertEqual([d["name"] for d in devices if d["name"] == "cpu" and d["present"]], ["cpu"])
+
+    def test_colour(self):
+        self.assertNotIn("\033", self.good("info", DIGITS))
+        self.assertIn("\033", self.good("info", DIGITS, "--color", "always"))
+        self.told(2, "info", DIGITS, "--color", "blue")
+
+
+if __name__ == "__main__":
+    unittest.main()
