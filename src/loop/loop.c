@@ -17,7 +17,8 @@ const char *tn_loop_code_text(tn_loop_code code)
         [TN_LOOP_EXP] = "exp", [TN_LOOP_LOG] = "log", [TN_LOOP_TANH] = "tanh", [TN_LOOP_SIGMOID] = "sigmoid",
         [TN_LOOP_ERF] = "erf", [TN_LOOP_FLOOR] = "floor", [TN_LOOP_CEIL] = "ceil", [TN_LOOP_ROUND] = "round",
         [TN_LOOP_RELU] = "relu", [TN_LOOP_LEAKY] = "leaky", [TN_LOOP_CLIP] = "clip", [TN_LOOP_HARD_SIGMOID] = "hard_sigmoid",
-        [TN_LOOP_HARD_SWISH] = "hard_swish", [TN_LOOP_SILU] = "silu", [TN_LOOP_GELU] = "gelu",
+        [TN_LOOP_HARD_SWISH] = "hard_swish", [TN_LOOP_HARD_SWISH_AFFINE] = "hard_swish_affine",
+        [TN_LOOP_SILU] = "silu", [TN_LOOP_GELU] = "gelu",
         [TN_LOOP_GELU_TANH] = "gelu_tanh", [TN_LOOP_ELU] = "elu", [TN_LOOP_SOFTPLUS] = "softplus",
         [TN_LOOP_AFFINE] = "affine", [TN_LOOP_PRELU] = "prelu",
     };
@@ -113,6 +114,7 @@ float tn_loop_eval_code(tn_loop_code code, float fa, float fb, float fc, float f
     case TN_LOOP_CLIP: return (float)least(greatest(a, x), y);
     case TN_LOOP_HARD_SIGMOID: return (float)unit_ramp(x * a + y);
     case TN_LOOP_HARD_SWISH: return (float)(a * unit_ramp(a / 6 + 0.5));
+    case TN_LOOP_HARD_SWISH_AFFINE: return (float)(x * (a * unit_ramp(a / 6 + 0.5)) + y);
     case TN_LOOP_SILU: return (float)(a * sigmoid(a));
     case TN_LOOP_GELU: return (float)(0.5 * a * (1 + erf(a * root_half)));
     case TN_LOOP_GELU_TANH: return (float)gelu_tanh(a);

@@ -40,6 +40,7 @@
     X(CLIP, 1, "min(max(a, x), y), NaN stays")                   \
     X(HARD_SIGMOID, 1, "max(0, min(1, x * a + y))")              \
     X(HARD_SWISH, 1, "a * max(0, min(1, a / 6 + 1/2))")          \
+    X(HARD_SWISH_AFFINE, 1, "x * hard_swish(a) + y")             \
     X(SILU, 1, "a * sigmoid(a)")                                 \
     X(GELU, 1, "a / 2 * (1 + erf(a / sqrt 2))")                  \
     X(GELU_TANH, 1, "a / 2 * (1 + tanh(sqrt(2/pi) (a + 0.044715 a^3)))") \
