@@ -116,22 +116,29 @@ static void take_constant(shorten *s, tn_loop_instr *i)
     }
 }
 
-// x1 (x0 a + y0) + y1, and a ramp that is clipped to 0 .. 1.
+// x1 (x0 a + y0) + y1, also with hard_swish(a) for a.
 static void join_affine(shorten *s, tn_loop_instr *i)
 {
-    const tn_loop_instr *inner = i->code == TN_LOOP_AFFINE || i->code == TN_LOOP_CLIP ? made_by(s, i->a) : NULL;
-    if (!inner || inner->code != TN_LOOP_AFFINE || s->uses[i->a] != 1) {
+    const tn_loop_instr *inner = i->code == TN_LOOP_AFFINE ? made_by(s, i->a) : NULL;
+    if (!inner || s->uses[i->a] != 1) {
         return;
     }
-    if (i->code == TN_LOOP_CLIP) {
-        if (i->x == 0 && i->y == 1) {
-            become(s, i, one(TN_LOOP_HARD_SIGMOID, inner->a, inner->x, inner->y));
-        }
+    const bool swish = inner->code == TN_LOOP_HARD_SWISH;
+    if (!swish && inner->code != TN_LOOP_HARD_SWISH_AFFINE && inner->code != TN_LOOP_AFFINE) {
         return;
     }
-    const double x = (double)i->x * inner->x, y = (double)i->x * inner->y + i->y;
+    const double x = (double)i->x * (swish ? 1 : inner->x), y = (double)i->x * (swish ? 0 : inner->y) + i->y;
     if (isfinite((float)x) && isfinite((float)y)) {
-        become(s, i, one(TN_LOOP_AFFINE, inner->a, x, y));
+        become(s, i, one(inner->code == TN_LOOP_AFFINE ? TN_LOOP_AFFINE : TN_LOOP_HARD_SWISH_AFFINE, inner->a, x, y));
+    }
+}
+
+// A ramp that is clipped to 0 .. 1.
+static void join_ramp(shorten *s, tn_loop_instr *i)
+{
+    const tn_loop_instr *inner = i->code == TN_LOOP_CLIP && i->x == 0 && i->y == 1 ? made_by(s, i->a) : NULL;
+    if (inner && inner->code == TN_LOOP_AFFINE && s->uses[i->a] == 1) {
+        become(s, i, one(TN_LOOP_HARD_SIGMOID, inner->a, inner->x, inner->y));
     }
 }
 
@@ -234,7 +241,7 @@ static void compact(shorten *s)
 
 bool tn_chain_simplify(tn_loop *loop, int result)
 {
-    static void (*const rules[])(shorten *, tn_loop_instr *) = {take_constant, join_affine, join_clip, join_madd, join_rsqrt};
+    static void (*const rules[])(shorten *, tn_loop_instr *) = {take_constant, join_affine, join_ramp, join_clip, join_madd, join_rsqrt};
     shorten s = {.loop = loop, .result = result};
     count_uses(&s);
     for (int n = 0; n < loop->n_code; n++) {

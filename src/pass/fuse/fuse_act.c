@@ -50,19 +50,50 @@ static bool act_of(const tn_node *node, tn_act *act)
     return instr->code != TN_LOOP_CONST && tn_loop_code_operands((tn_loop_code)instr->code) == 1;
 }
 
+// A product or sum with one number.
+static bool scalar_affine(const tn_node *node, const tn_value *x, double *scale, double *shift)
+{
+    const bool product = node->op == &tn_op_mul || node->op == &tn_op_div;
+    const bool inverse = node->op == &tn_op_sub || node->op == &tn_op_div;
+    double v;
+    if ((!product && node->op != &tn_op_add && node->op != &tn_op_sub) || !tn_scalar(node->in[node->in[0] == x ? 1 : 0], &v) ||
+        (inverse && node->in[0] != x) || node->out[0]->shape.rank != x->shape.rank) {
+        return false;
+    }
+    *scale = product ? (inverse ? 1 / v : v) : 1;
+    *shift = product ? 0 : inverse ? -v : v;
+    return isfinite(*scale) && isfinite(*shift);
+}
+
+// The activation of the two together; false: no one instruction says it. hard_swish has a form that is scaled and shifted, which
+// networks with learned affine blocks need.
+static bool join_act(const tn_node *node, const tn_value *x, tn_act *act)
+{
+    double scale, shift;
+    if (act->code == TN_LOOP_CONST) {
+        return node->in[0] == x && act_of(node, act);
+    }
+    const bool swish = act->code == TN_LOOP_HARD_SWISH;
+    if ((!swish && act->code != TN_LOOP_HARD_SWISH_AFFINE) || !scalar_affine(node, x, &scale, &shift)) {
+        return false;
+    }
+    *act = (tn_act){.code = TN_LOOP_HARD_SWISH_AFFINE, .x = scale * (swish ? 1 : act->x), .y = scale * (swish ? 0 : act->y) + shift};
+    return true;
+}
+
 static tn_status run_fuse_act(tn_graph *graph, tn_pass_context *context)
 {
     for (tn_node *node = graph->first, *next; node; node = next) {
         next = node->next;
-        tn_linear linear;
-        tn_act act;
-        if (node->n_out != 1 || node->n_in < 1 || !node->in[0] || !tn_is_f32(node->out[0]) || !node->in[0]->producer ||
-            !tn_used_once(context, node->in[0]) || !tn_linear_of(node->in[0]->producer, &linear) ||
-            linear.act.code != TN_LOOP_CONST || !act_of(node, &act)) {
-            continue;
+        const bool one_result = node->n_out == 1 && node->out[0] && tn_is_f32(node->out[0]);
+        for (int i = 0; one_result && i < TN_MIN(node->n_in, 2); i++) {
+            const tn_value *x = node->in[i];
+            tn_linear linear;
+            if (x && x->producer && tn_used_once(context, x) && tn_linear_of(x->producer, &linear) && join_act(node, x, &linear.act)) {
+                TN_TRY(tn_linear_replace(graph, context, &linear, node, NULL));
+                break;
+            }
         }
-        linear.act = act;
-        TN_TRY(tn_linear_replace(graph, context, &linear, node, NULL));
     }
     return TN_OK;
 }
