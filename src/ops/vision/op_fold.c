@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Columns to images, and affine sampling grids. col2im goes through the pixels and gathers what the blocks say of each, so that no
-// pixel is rounded twice.
+// Columns to images. The reference goes through the pixels and gathers what the blocks say of each, so that no pixel is rounded
+// twice.
 // Ownership: const data. Threads: any.
 #include "ops/vision/op_fold.h"
 
@@ -15,9 +15,8 @@ static const tn_attr col2im_attrs[] = {
     {"pads", TN_ATTR_INTS, offsetof(tn_col2im_attr, pads), NULL},
     {"dilations", TN_ATTR_INTS, offsetof(tn_col2im_attr, dilations), NULL},
 };
-static const tn_attr affine_grid_attrs[] = {{"align_corners", TN_ATTR_BOOL, offsetof(tn_affine_grid_attr, align_corners), NULL}};
 
-// ---- infer: col2im ----
+// ---- infer ----
 
 enum { MAX_SPATIAL = TN_MAX_RANK - 2, NUMBER_MAX = 1 << 30 };
 
@@ -91,42 +90,7 @@ static tn_status infer_col2im(tn_infer *infer)
     return TN_OK;
 }
 
-// ---- infer: affine_grid ----
-
-static tn_status infer_affine_grid(tn_infer *infer)
-{
-    tn_dtype dtype;
-    int64_t size[5];
-    int count;
-    TN_TRY(tn_infer_types(infer, 0, 0, TN_SET_FLOAT, &dtype));
-    TN_TRY(tn_infer_type(infer, 1, TN_BIT(I64)));
-    TN_TRY(tn_infer_rank(infer, 0, 3, 3));
-    TN_TRY(tn_infer_ints(infer, 1, 5, size, &count));
-    const tn_shape *theta = &infer->in[0]->shape;
-    tn_shape y = tn_shape_unknown();
-    if (count >= 0) {
-        if (count < 4 || size[0] < 0 || size[2] < 0 || size[3] < 0 || (count == 5 && size[4] < 0)) {
-            return tn_infer_fail(infer, "size must be N, C and two or three sizes");
-        }
-        const tn_shape want = {.rank = 3, .dims = {size[0], count - 2, count - 1}};
-        TN_TRY(tn_infer_shape(infer, 0, &want));
-        y = (tn_shape){.rank = count, .dims = {size[0], size[2], size[3], count == 5 ? size[4] : 2, 3}};
-    } else if (theta->rank == 3 && tn_dim_known(theta->dims[1])) {
-        const int64_t dims = theta->dims[1];
-        const int64_t any = TN_DIM_UNKNOWN;
-        if (dims != 2 && dims != 3) {
-            return tn_infer_fail(infer, "theta is for %lld dims, expected 2 or 3", (long long)dims);
-        }
-        y = (tn_shape){.rank = (int)dims + 2, .dims = {theta->dims[0], any, any, dims == 3 ? any : 2, 3}};
-    }
-    if (y.rank == 4) {
-        y.dims[4] = 0;
-    }
-    tn_infer_out(infer, 0, dtype, &y);
-    return TN_OK;
-}
-
-// ---- reference: col2im ----
+// ---- reference ----
 
 typedef struct fold_job {
     const tn_call *call;
@@ -205,62 +169,14 @@ static tn_status run_col2im(const tn_call *call)
     return tn_call_status(call);
 }
 
-// ---- reference: affine_grid ----
-
-// Position i of n evenly spaced ones: from -1 to 1 at pixel centres, or at the outer edges of the pixels.
-static double position(bool align_corners, int64_t i, int64_t n)
-{
-    if (align_corners) {
-        return n > 1 ? 2 * (double)i / (double)(n - 1) - 1 : -1;
-    }
-    return (2 * (double)i + 1) / (double)n - 1;
-}
-
-static tn_status run_affine_grid(const tn_call *call)
-{
-    const tn_affine_grid_attr *attr = call->attr;
-    const tn_tensor *theta = call->in[0];
-    tn_tensor *y = call->out[0];
-    const int dims = y->shape.rank - 2;
-    const int64_t points = tn_tensor_count(y) / dims, pixels = tn_tensor_span(y, 1, 1 + dims);
-    for (int64_t point = 0; point < points && !tn_cancelled(call); point++) {
-        double at[4] = {0};
-        int64_t rest = point % pixels;
-        // Dims run from the outermost (z or y) to x; theta takes x first.
-        for (int i = 0; i < dims; i++) {
-            const int64_t n = y->shape.dims[dims - i];
-            at[i] = position(attr->align_corners, rest % n, n);
-            rest /= n;
-        }
-        at[dims] = 1;
-        for (int row = 0; row < dims; row++) {
-            double sum = 0;
-            for (int i = 0; i <= dims; i++) {
-                sum += tn_element(theta, (point / pixels * dims + row) * (dims + 1) + i) * at[i];
-            }
-            tn_dtype_store(y->dtype, y->data, (size_t)(point * dims + row), sum);
-        }
-    }
-    return tn_call_status(call);
-}
-
 // ---- export ----
 
 const tn_op tn_op_col2im = {
     .name = "col2im", .version = 1, .min_in = 3, .max_in = 3, .min_out = 1, .max_out = 1, .attrs = col2im_attrs,
     .n_attrs = TN_COUNT(col2im_attrs), .attr_size = sizeof(tn_col2im_attr), .infer = infer_col2im, .shape_operands = 1u << 1 | 1u << 2,
 };
-const tn_op tn_op_affine_grid = {
-    .name = "affine_grid", .version = 1, .min_in = 2, .max_in = 2, .min_out = 1, .max_out = 1, .attrs = affine_grid_attrs,
-    .n_attrs = TN_COUNT(affine_grid_attrs), .attr_size = sizeof(tn_affine_grid_attr), .infer = infer_affine_grid,
-    .shape_operands = 1u << 1,
-};
-
-static const tn_op *const ops[] = {&tn_op_col2im, &tn_op_affine_grid};
+static const tn_op *const ops[] = {&tn_op_col2im};
 TN_EXPORT_OPS(op_fold, ops);
 
-static const tn_kernel rows[] = {
-    TN_REFERENCE(col2im, NULL, run_col2im),
-    TN_REFERENCE(affine_grid, NULL, run_affine_grid),
-};
+static const tn_kernel rows[] = {TN_REFERENCE(col2im, NULL, run_col2im)};
 TN_EXPORT_KERNELS(op_fold, rows);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions, pooling, activations, softmax, dropout.
+// Convolutions, pooling, activations, softmax, losses, dropout.
 // Ownership: const data. Threads: any.
 #include "import/onnx/rows/onnx_rows.h"
 
@@ -9,6 +9,8 @@
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_pool.h"
 #include "ops/nn/op_softmax.h"
+#include "ops/train/op_loss.h"
+#include "ops/vision/op_deform.h"
 
 #include <stddef.h>
 
@@ -28,6 +30,11 @@ static const tn_onnx_field deconv_fields[] = {
     TN_FIELD_INTS(tn_deconv_attr, output_padding, "output_padding"),
     TN_FIELD_INTS(tn_deconv_attr, output_shape, "output_shape"),
 };
+static const tn_onnx_field deform_fields[] = {
+    TN_FIELD_INTS(tn_deform_conv_attr, kernel, "kernel_shape"), TN_FIELD_INTS(tn_deform_conv_attr, strides, "strides"),
+    TN_FIELD_INTS(tn_deform_conv_attr, pads, "pads"),           TN_FIELD_INTS(tn_deform_conv_attr, dilations, "dilations"),
+    TN_FIELD_INT(tn_deform_conv_attr, group, "group", 1),       TN_FIELD_INT(tn_deform_conv_attr, offset_group, "offset_group", 1),
+};
 static const tn_onnx_field max_pool_fields[] = {
     WINDOW(tn_pool_attr),
     TN_FIELD_BOOL(tn_pool_attr, ceil_mode, "ceil_mode", 0),
@@ -42,6 +49,11 @@ static const tn_onnx_field lp_pool_fields[] = {
     WINDOW(tn_pool_attr),
     TN_FIELD_BOOL(tn_pool_attr, ceil_mode, "ceil_mode", 0),
     TN_FIELD_INT(tn_pool_attr, p, "p", 2),
+};
+static const tn_onnx_field unpool_fields[] = {
+    TN_FIELD_INTS(tn_pool_attr, kernel, "kernel_shape"),
+    TN_FIELD_INTS(tn_pool_attr, strides, "strides"),
+    TN_FIELD_INTS(tn_pool_attr, pads, "pads"),
 };
 static const tn_onnx_field global_lp_fields[] = {TN_FIELD_INT(tn_global_pool_attr, p, "p", 2)};
 
@@ -128,6 +140,16 @@ static void map_old_softmax(tn_onnx_node *node)
     }
 }
 
+// ---- losses ----
+
+static const char *const reductions[] = {"none", "sum", "mean", NULL};   // TN_LOSS_NONE ...
+
+static const tn_onnx_field loss_fields[] = {
+    TN_FIELD_ENUM(tn_loss_attr, reduction, "reduction", reductions, TN_LOSS_MEAN),
+    {.name = "ignore_index", .kind = TN_ATTR_INT, .offset = offsetof(tn_loss_attr, ignore_index),
+     .given = offsetof(tn_loss_attr, has_ignore) + 1},
+};
+
 // ---- dropout ----
 
 // In inference dropout hands its operand through, and its mask is true everywhere.
@@ -159,6 +181,7 @@ static void map_dropout(tn_onnx_node *node)
 static const tn_onnx_row rows[] = {
     {.type = "Conv", .since = 1, .max_in = 3, .op = &tn_op_conv, TN_FIELDS(conv_fields)},
     {.type = "ConvTranspose", .since = 1, .max_in = 3, .op = &tn_op_deconv, TN_FIELDS(deconv_fields)},
+    {.type = "DeformConv", .since = 19, .op = &tn_op_deform_conv, TN_FIELDS(deform_fields)},
 
     {.type = "AveragePool", .since = 1, .op = &tn_op_average_pool, TN_FIELDS(average_pool_fields)},
     TN_ROW("GlobalAveragePool", 1, global_average_pool),
@@ -166,6 +189,7 @@ static const tn_onnx_row rows[] = {
     TN_ROW("GlobalMaxPool", 1, global_max_pool),
     {.type = "LpPool", .since = 2, .op = &tn_op_lp_pool, TN_FIELDS(lp_pool_fields)},
     {.type = "MaxPool", .since = 1, .op = &tn_op_max_pool, TN_FIELDS(max_pool_fields)},
+    {.type = "MaxUnpool", .since = 9, .op = &tn_op_max_unpool, TN_FIELDS(unpool_fields)},
 
     {.type = "Celu", .since = 12, .op = &tn_op_celu, TN_FIELDS(one_fields)},
     {.type = "Clip", .since = 1, .op = &tn_op_clip, TN_OPERANDS(clip_operands)},
@@ -184,6 +208,7 @@ static const tn_onnx_row rows[] = {
     TN_ROW("Sigmoid", 1, sigmoid),
     TN_ROW("Softplus", 1, softplus),
     TN_ROW("Softsign", 1, softsign),
+    {.type = "SwiGLU", .since = 28, .op = &tn_op_swiglu, TN_FIELDS(one_fields)},
     {.type = "Swish", .since = 24, .op = &tn_op_swish, TN_FIELDS(one_fields)},
     TN_ROW("Tanh", 1, tanh),
     {.type = "ThresholdedRelu", .since = 10, .op = &tn_op_thresholded_relu, TN_FIELDS(one_fields)},
@@ -191,6 +216,9 @@ static const tn_onnx_row rows[] = {
     OLD_SOFTMAX("Softmax", softmax),
     OLD_SOFTMAX("LogSoftmax", log_softmax),
     OLD_SOFTMAX("Hardmax", hardmax),
+
+    {.type = "NegativeLogLikelihoodLoss", .since = 12, .op = &tn_op_negative_log_likelihood, TN_FIELDS(loss_fields)},
+    {.type = "SoftmaxCrossEntropyLoss", .since = 12, .op = &tn_op_softmax_cross_entropy, TN_FIELDS(loss_fields)},
 
     {.type = "Dropout", .since = 1, .max_in = 3, .map = map_dropout},
     {0},

@@ -1,10 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers. Activations are names in the file and loop codes in our attributes, with the parameters of each.
+// Sequences: recurrent layers, attention and layers with a state. Activations of recurrent layers are names in the file and codes in
+// our attributes, with the parameters of each.
 // Ownership: const data. Threads: any.
 #include "import/onnx/rows/onnx_rows.h"
 
 #include "loop/loop.h"
+#include "ops/seq/op_attention.h"
 #include "ops/seq/op_lstm.h"
+#include "ops/seq/op_stream.h"
+
+#include <stddef.h>
 
 // Activations: alpha and beta are their defaults (ONNX RNN), n how many parameters they take.
 static const struct {
@@ -106,10 +111,43 @@ static void map_rnn(tn_onnx_node *node)
     map_recurrent(node, &tn_op_rnn, 1);
 }
 
+static const char *const update_rules[] = {"linear", "gated", "delta", "gated_delta", NULL};   // TN_RULE_LINEAR ...
+static const char *const stream_acts[] = {"none", "silu", "swish", NULL};
+
+static const tn_onnx_field attention_fields[] = {
+    TN_FIELD_INT(tn_attention_attr, q_num_heads, "q_num_heads", 0),
+    TN_FIELD_INT(tn_attention_attr, kv_num_heads, "kv_num_heads", 0),
+    {.name = "scale", .kind = TN_ATTR_REAL, .offset = offsetof(tn_attention_attr, scale),
+     .given = offsetof(tn_attention_attr, has_scale) + 1},
+    TN_FIELD_REAL(tn_attention_attr, softcap, "softcap", 0),
+    TN_FIELD_BOOL(tn_attention_attr, is_causal, "is_causal", 0),
+    TN_FIELD_INT(tn_attention_attr, left_window, "left_window_size", -1),
+    TN_FIELD_INT(tn_attention_attr, right_window, "right_window_size", -1),
+    TN_FIELD_INT(tn_attention_attr, qk_output_mode, "qk_matmul_output_mode", 0),
+    TN_FIELD_DTYPE(tn_attention_attr, softmax_precision, "softmax_precision"),
+};
+static const tn_onnx_field rotary_fields[] = {
+    TN_FIELD_INT(tn_rotary_attr, num_heads, "num_heads", 0),
+    TN_FIELD_INT(tn_rotary_attr, rotary_dim, "rotary_embedding_dim", 0),
+    TN_FIELD_BOOL(tn_rotary_attr, interleaved, "interleaved", 0),
+};
+static const tn_onnx_field linear_attention_fields[] = {
+    {.name = "q_num_heads", .kind = TN_ATTR_INT, .offset = offsetof(tn_linear_attention_attr, q_num_heads), .required = true},
+    {.name = "kv_num_heads", .kind = TN_ATTR_INT, .offset = offsetof(tn_linear_attention_attr, kv_num_heads), .required = true},
+    TN_FIELD_ENUM(tn_linear_attention_attr, rule, "update_rule", update_rules, TN_RULE_GATED_DELTA),
+    TN_FIELD_REAL(tn_linear_attention_attr, scale, "scale", 0),
+    TN_FIELD_SKIP("chunk_size"),
+};
+static const tn_onnx_field causal_conv_fields[] = {TN_FIELD_CHOICE(tn_causal_conv_attr, silu, "activation", stream_acts, 0)};
+
 static const tn_onnx_row rows[] = {
+    {.type = "Attention", .since = 23, .op = &tn_op_attention, TN_FIELDS(attention_fields)},
+    {.type = "CausalConvWithState", .since = 27, .op = &tn_op_causal_conv, TN_FIELDS(causal_conv_fields)},
     {.type = "GRU", .since = 1, .map = map_gru},
+    {.type = "LinearAttention", .since = 27, .op = &tn_op_linear_attention, TN_FIELDS(linear_attention_fields)},
     {.type = "LSTM", .since = 1, .map = map_lstm},
     {.type = "RNN", .since = 1, .map = map_rnn},
+    {.type = "RotaryEmbedding", .since = 23, .op = &tn_op_rotary_embedding, TN_FIELDS(rotary_fields)},
     {0},
 };
 

@@ -4,7 +4,9 @@
 #include "import/onnx/rows/onnx_rows.h"
 
 #include "ops/vision/op_box.h"
+#include "ops/vision/op_fold.h"
 #include "ops/vision/op_resize.h"
+#include "ops/vision/op_sample.h"
 
 #include <stddef.h>
 
@@ -136,8 +138,15 @@ static void map_max_roi_pool(tn_onnx_node *node)
     tn_onnx_finish(node, &tn_op_max_roi_pool, &attr, TN_IN(tn_onnx_in(node, 0), tn_onnx_in(node, 1)));
 }
 
+static const tn_onnx_field fold_fields[] = {
+    TN_FIELD_INTS(tn_col2im_attr, strides, "strides"),
+    TN_FIELD_INTS(tn_col2im_attr, pads, "pads"),
+    TN_FIELD_INTS(tn_col2im_attr, dilations, "dilations"),
+};
+
 static const tn_onnx_row rows[] = {
     {.type = "AffineGrid", .since = 20, .op = &tn_op_affine_grid, TN_FIELDS(affine_fields)},
+    {.type = "Col2Im", .since = 18, .op = &tn_op_col2im, TN_FIELDS(fold_fields)},
     {.type = "GridSample", .since = 16, .until = 19, .op = &tn_op_grid_sample, TN_FIELDS(old_sample_fields)},
     {.type = "GridSample", .since = 20, .op = &tn_op_grid_sample, TN_FIELDS(sample_fields)},
     {.type = "MaxRoiPool", .since = 1, .max_in = 2, .map = map_max_roi_pool},
