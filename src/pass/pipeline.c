@@ -34,6 +34,7 @@ static const step steps[] = {
     {&tn_pass_fuse_norm, false},
     // Into convolutions and matrix products.
     {&tn_pass_fuse_matmul, false},
+    {&tn_pass_fuse_hoist, false},
     {&tn_pass_fuse_pad, false},
     {&tn_pass_fuse_affine, false},
     {&tn_pass_fuse_act, false},

@@ -231,6 +231,18 @@ static tn_status simpler_mean(tn_graph *graph, tn_pass_context *context, tn_node
     return tn_rewrite_node(graph, context, &rewrite, NULL);
 }
 
+// The sum of x * x has an operator of its own, which does not write the squares.
+static tn_status simpler_reduce_sum(tn_graph *graph, tn_pass_context *context, tn_node *node)
+{
+    tn_node *square = tn_made_by(node->in[0], &tn_op_mul);
+    if (!square || !tn_is_f32(node->in[0]) || square->in[0] != square->in[1] || !tn_used_once(context, node->in[0])) {
+        return TN_OK;
+    }
+    tn_value *const in[2] = {square->in[0], node->n_in > 1 ? node->in[1] : NULL};
+    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_reduce_sum_square, .attr = node->attr, .in = in,
+                                                         .n_in = node->n_in, .from = &square, .n_from = 1}, NULL);
+}
+
 typedef struct simpler_row {
     const tn_op *op;
     tn_status (*run)(tn_graph *graph, tn_pass_context *context, tn_node *node);
@@ -239,6 +251,7 @@ typedef struct simpler_row {
 static const simpler_row simpler_rows[] = {
     {&tn_op_pow, simpler_pow},   {&tn_op_sum, simpler_sum},    {&tn_op_max, simpler_clamp},         {&tn_op_min, simpler_clamp},
     {&tn_op_clip, simpler_clamp}, {&tn_op_relu, simpler_clamp}, {&tn_op_reduce_mean, simpler_mean},
+    {&tn_op_reduce_sum, simpler_reduce_sum},
 };
 
 // ---- the pass ----
