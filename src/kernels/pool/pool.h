@@ -3,7 +3,8 @@
 //
 //   window, plain     the rows that a window touches are folded into one padded row, which is dealt out by column modulo stride
 //                     ("phases"), so that every tap along the row is a run of neighbours; taps are then folded run by run
-//   window, blocked   each result pixel folds its taps, all lanes of a block at a time
+//   window, blocked   each result pixel folds its taps, all lanes of a block at a time; large windows that overlap much are
+//                     first folded into a padded row of pixels too
 //   plane             one result for each channel: global pooling, or a window that covers all of an unpadded input
 //
 // Ownership: parameters live in the plan's arena. Threads: const after prepare.
@@ -22,7 +23,7 @@ typedef struct tn_pool_params {
     int64_t pixels;            // of an input plane
     tn_window window;          // 3 dims; not for `plane`
     const float *counts[3];    // average: taps that count for each output of a dim, at least 1
-    int64_t row;               // plain: columns of the padded row, from -pad on
+    int64_t row;               // columns of the padded row, from -pad on; 0: it is not used
     int64_t phase;             // plain: floats of a phase; 0: stride 1, the padded row is used as it is
     int64_t inner_begin, inner_end;   // outputs along the row whose taps all lie inside
     int64_t thread_floats;     // scratch of a thread

@@ -59,7 +59,8 @@ static bool covers(const tn_window *w)
 {
     bool all = true;
     for (int i = 0; i < 3; i++) {
-        all = all && w->out[i] == 1 && w->pad_begin[i] == 0 && w->pad_end[i] == 0 && w->kernel[i] == w->in[i] && w->dilation[i] == 1;
+        const bool unpadded = w->pad_begin[i] == 0 && w->pad_end[i] == 0;
+        all = all && unpadded && w->out[i] == 1 && w->kernel[i] == w->in[i] && w->dilation[i] == 1;
     }
     return all;
 }
@@ -87,6 +88,13 @@ static tn_status count_taps(tn_prepare *prepare, tn_pool_params *p, int dim)
     return TN_OK;
 }
 
+// Reads and writes of a result pixel when rows are folded first, against one read for each tap.
+static bool folds_first(const tn_window *w)
+{
+    const int64_t down = w->kernel[0] * w->kernel[1], stride = w->stride[2];
+    return 2 * down * w->kernel[2] > 3 * (down * stride + stride + w->kernel[2]);
+}
+
 static tn_status prepare_window(tn_prepare *prepare, tn_pool_params *p)
 {
     const tn_window *w = &p->window;
@@ -102,7 +110,10 @@ static tn_status prepare_window(tn_prepare *prepare, tn_pool_params *p)
             p->inner_end = o + 1;
         }
     }
-    if (p->block == 1) {
+    if (p->block > 1 && folds_first(w)) {
+        padded_row(w, &p->row);
+        p->thread_floats = p->row * p->block;
+    } else if (p->block == 1) {
         padded_row(w, &p->row);
         const int64_t stride = w->stride[2];
         p->phase = stride == 1 ? 0 : TN_CEIL_DIV(p->row, stride) + 16;
@@ -154,11 +165,12 @@ static double cost(const tn_query *query, double lanes, double tap)
         return memory + (double)in_bytes / 4.0 / lanes * tap;
     }
     const double outputs = (double)out_bytes / 4.0, columns = outputs * (double)w.stride[2];
-    if (query->in[0]->layout != TN_LAYOUT_PLAIN) {
-        return memory + outputs / lanes * tap * (double)(w.kernel[0] * w.kernel[1] * w.kernel[2]);
-    }
     const double down = columns / lanes * (double)(w.kernel[0] * w.kernel[1]), across = outputs / lanes * (double)w.kernel[2];
-    return memory + tap * (down + across) + (w.stride[2] > 1 ? columns * 0.3 : 0);
+    if (query->in[0]->layout != TN_LAYOUT_PLAIN) {
+        const double taps = (double)(w.kernel[0] * w.kernel[1] * w.kernel[2]);
+        return memory + tap * (folds_first(&w) ? down + across : outputs / lanes * taps);
+    }
+    return memory + 2.0 * tap * (down + across) + (w.stride[2] > 1 ? columns * 0.5 : 0);
 }
 
 double tn_pool_cost_portable(const tn_query *query) { return cost(query, 4.0, 1.5); }
