@@ -23,6 +23,13 @@ TN_INLINE __m256i tn_vm_first(int n)
 TN_INLINE tn_vf tn_vf_load(const float *p) { return _mm256_loadu_ps(p); }
 TN_INLINE void tn_vf_store(float *p, tn_vf v) { _mm256_storeu_ps(p, v); }
 TN_INLINE tn_vf tn_vf_load_n(const float *p, int n) { return _mm256_maskload_ps(p, tn_vm_first(n)); }
+// Lanes from n on are those of v.
+TN_INLINE tn_vf tn_vf_load_or(const float *p, int n, tn_vf v)
+{
+    const __m256i first = tn_vm_first(n);
+    return _mm256_blendv_ps(v, _mm256_maskload_ps(p, first), _mm256_castsi256_ps(first));
+}
+
 TN_INLINE void tn_vf_store_n(float *p, tn_vf v, int n) { _mm256_maskstore_ps(p, tn_vm_first(n), v); }
 
 // Bytes widened to int32, and the low byte of each lane.

@@ -18,6 +18,8 @@ TN_INLINE __mmask16 tn_vm_first(int n) { return (__mmask16)((1u << n) - 1u); }
 TN_INLINE tn_vf tn_vf_load(const float *p) { return _mm512_loadu_ps(p); }
 TN_INLINE void tn_vf_store(float *p, tn_vf v) { _mm512_storeu_ps(p, v); }
 TN_INLINE tn_vf tn_vf_load_n(const float *p, int n) { return _mm512_maskz_loadu_ps(tn_vm_first(n), p); }
+// Lanes from n on are those of v.
+TN_INLINE tn_vf tn_vf_load_or(const float *p, int n, tn_vf v) { return _mm512_mask_loadu_ps(v, tn_vm_first(n), p); }
 TN_INLINE void tn_vf_store_n(float *p, tn_vf v, int n) { _mm512_mask_storeu_ps(p, tn_vm_first(n), v); }
 
 // Bytes widened to int32, and the low byte of each lane.

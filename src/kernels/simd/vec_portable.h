@@ -30,6 +30,15 @@ TN_INLINE tn_vf tn_vf_load_n(const float *p, int n)
     return v;
 }
 
+// Lanes from n on are those of v.
+TN_INLINE tn_vf tn_vf_load_or(const float *p, int n, tn_vf v)
+{
+    for (int i = 0; i < n; i++) {
+        v[i] = p[i];
+    }
+    return v;
+}
+
 TN_INLINE void tn_vf_store_n(float *p, tn_vf v, int n)
 {
     for (int i = 0; i < n; i++) {
