@@ -59,8 +59,12 @@ TN_INLINE double tn_fold_scalars(tn_fold kind, double a, double b)
 TN_INLINE float tn_fold_lanes(tn_fold kind, tn_vf v)
 {
     float lanes[TN_VL];
+    const float sum = tn_vf_sum(v);
     if (kind == TN_FOLD_SUM || kind == TN_FOLD_ABS || kind == TN_FOLD_SQUARE) {
-        return tn_vf_sum(v);
+        return sum;
+    }
+    if (kind != TN_FOLD_PROD && sum == sum) {   // so there is no NaN
+        return kind == TN_FOLD_MAX ? tn_vf_hmax(v) : tn_vf_hmin(v);
     }
     tn_vf_store(lanes, v);
     double all = lanes[0];
