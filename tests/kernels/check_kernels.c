@@ -9,9 +9,9 @@
 //
 // Ownership: none. Threads: the check itself is one thread.
 #include "base/macros.h"
-#include "support/compare.h"
+#include "trial/compare.h"
 #include "dispatch/registry.h"
-#include "support/trial.h"
+#include "trial/trial.h"
 
 #include <inttypes.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicate, parameters and costs of pooling (pool.h).
+// Predicate, parameters and costs of pooling (pooling.h).
 // Ownership: none. Threads: any.
-#include "kernels/pool/pool.h"
+#include "kernels/pool/pooling.h"
 
 #include "base/macros.h"
 

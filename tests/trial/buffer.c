@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Guarded memory for tests, by mmap and mprotect.
 // Ownership: see buffer.h. Threads: one at a time.
-#include "support/buffer.h"
+#include "trial/buffer.h"
 
 #include <string.h>
 #include <sys/mman.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Making cases concrete and running kernel rows on them (trial.h).
 // Ownership: see trial.h. Threads: one at a time.
-#include "support/trial.h"
+#include "trial/trial.h"
 
 #include "base/macros.h"
 #include "ops/move/op_relayout.h"

@@ -8,8 +8,8 @@
 //   plane             one result for each channel: global pooling, or a window that covers all of an unpadded input
 //
 // Ownership: parameters live in the plan's arena. Threads: const after prepare.
-#ifndef TN_POOL_H
-#define TN_POOL_H
+#ifndef TN_POOLING_H
+#define TN_POOLING_H
 
 #include "dispatch/kernel.h"
 #include "ops/nn/op_pool.h"

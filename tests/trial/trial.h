@@ -5,7 +5,7 @@
 #ifndef TN_TRIAL_H
 #define TN_TRIAL_H
 
-#include "support/buffer.h"
+#include "trial/buffer.h"
 #include "support/case.h"
 #include "dispatch/kernel.h"
 
