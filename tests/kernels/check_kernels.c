@@ -9,7 +9,7 @@
 //
 // Ownership: none. Threads: the check itself is one thread.
 #include "base/macros.h"
-#include "trial/compare.h"
+#include "support/compare.h"
 #include "dispatch/registry.h"
 #include "trial/trial.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Comparing tensors by the rule of case.h.
 // Ownership: none. Threads: any.
-#include "trial/compare.h"
+#include "support/compare.h"
 
 #include <math.h>
 #include <string.h>
