@@ -28,6 +28,10 @@ tn_status tn_infer_graph(tn_graph *graph, tn_heap *heap, tn_diag *diag);
 // The whole pipeline, or up to and including pass `last` (NULL: all), over the graph and its bodies. Infers first and after.
 tn_status tn_optimise(tn_graph *graph, tn_pass_context *context, const char *last);
 
+// The passes that find more when the shapes are concrete, over an optimised graph whose values have them (a plan's own graph, what
+// is known by value being constants). Makes no new weights. Infers after each pass that changed something, from the inputs' shapes.
+tn_status tn_optimise_shaped(tn_graph *graph, tn_pass_context *context);
+
 const tn_pass *tn_pass_find(const char *name);
 
 #endif

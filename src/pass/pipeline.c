@@ -12,39 +12,44 @@
 
 #define MAX_ROUNDS 32   // of a group that repeats until nothing changes
 
+enum {
+    REPEAT = 1,   // goes back to the first of the steps before it that also say so, until none of them changes anything
+    SHAPED = 2,   // of use again when a plan knows all shapes; makes no weights
+};
+
 typedef struct step {
     const tn_pass *pass;
-    bool repeat;        // goes back to the first of the steps before it that also say so, until none of them changes anything
+    unsigned flags;
 } step;
 
 static const step steps[] = {
     // Constants, and the branches they decide.
-    {&tn_pass_fold, true},
-    {&tn_pass_inline_if, true},
-    {&tn_pass_sink, true},
-    {&tn_pass_dead, true},
+    {&tn_pass_fold, REPEAT},
+    {&tn_pass_inline_if, REPEAT},
+    {&tn_pass_sink, REPEAT},
+    {&tn_pass_dead, REPEAT},
     // What does nothing.
-    {&tn_pass_neutral, false},
-    {&tn_pass_dedup, false},
-    {&tn_pass_untangle, false},
-    {&tn_pass_neutral, false},
-    {&tn_pass_dead, false},
+    {&tn_pass_neutral, SHAPED},
+    {&tn_pass_dedup, SHAPED},
+    {&tn_pass_untangle, SHAPED},
+    {&tn_pass_neutral, 0},
+    {&tn_pass_dead, SHAPED},
     // Written-out functions become operators.
-    {&tn_pass_fuse_pattern, false},
-    {&tn_pass_fuse_norm, false},
+    {&tn_pass_fuse_pattern, 0},
+    {&tn_pass_fuse_norm, 0},
     // Into convolutions and matrix products.
-    {&tn_pass_fuse_matmul, false},
-    {&tn_pass_fuse_hoist, false},
-    {&tn_pass_fuse_pad, false},
-    {&tn_pass_fuse_affine, false},
-    {&tn_pass_fuse_act, false},
-    {&tn_pass_fuse_residual, false},
-    {&tn_pass_fuse_affine, false},
-    {&tn_pass_fuse_act, false},
+    {&tn_pass_fuse_matmul, SHAPED},
+    {&tn_pass_fuse_hoist, 0},
+    {&tn_pass_fuse_pad, SHAPED},
+    {&tn_pass_fuse_affine, 0},
+    {&tn_pass_fuse_act, SHAPED},
+    {&tn_pass_fuse_residual, SHAPED},
+    {&tn_pass_fuse_affine, 0},
+    {&tn_pass_fuse_act, SHAPED},
     // What is left.
-    {&tn_pass_fuse_chain, false},
-    {&tn_pass_dedup, false},
-    {&tn_pass_dead, false},
+    {&tn_pass_fuse_chain, SHAPED},
+    {&tn_pass_dedup, 0},
+    {&tn_pass_dead, SHAPED},
 };
 
 const tn_pass *tn_pass_find(const char *name)
@@ -87,9 +92,9 @@ static tn_status run_steps(tn_graph *graph, tn_pass_context *context, const char
         bool changed;
         TN_TRY(run_step(graph, context, steps[i].pass, &changed));
         group_changed = group_changed || changed;
-        const bool group_ends = steps[i].repeat && (i + 1 == TN_COUNT(steps) || !steps[i + 1].repeat);
+        const bool group_ends = steps[i].flags & REPEAT && (i + 1 == TN_COUNT(steps) || !(steps[i + 1].flags & REPEAT));
         if (group_ends && group_changed && ++rounds < MAX_ROUNDS) {
-            while (i > 0 && steps[i - 1].repeat) {
+            while (i > 0 && steps[i - 1].flags & REPEAT) {
                 i--;
             }
             group_changed = false;
@@ -108,4 +113,15 @@ tn_status tn_optimise(tn_graph *graph, tn_pass_context *context, const char *las
     TN_TRY(tn_infer_graph_fresh(graph, context->heap, context->diag));
     TN_TRY(run_steps(graph, context, last));
     return tn_infer_graph(graph, context->heap, context->diag);
+}
+
+tn_status tn_optimise_shaped(tn_graph *graph, tn_pass_context *context)
+{
+    for (size_t i = 0; i < TN_COUNT(steps); i++) {
+        bool changed;
+        if (steps[i].flags & SHAPED) {
+            TN_TRY(run_step(graph, context, steps[i].pass, &changed));
+        }
+    }
+    return TN_OK;
 }
