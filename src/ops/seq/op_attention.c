@@ -251,8 +251,12 @@ typedef struct attention_job {
     const tn_call *call;
     const tn_attention_attr *attr;
     sizes s;
-    double scale;
+    double scale;                // of the products
+    double root;                 // its root, by which the 16-bit types scale q and k beforehand
+    tn_dtype step;               // a 16-bit type that every step rounds to, as ONNX's function does; TN_NONE: one rounding at the end
 } attention_job;
+
+static double narrow(tn_dtype step, double v) { return step == TN_NONE ? v : tn_dtype_round(step, v); }
 
 // First element of row `at` of head `head`.
 static int64_t head_row(const heads *h, int64_t batch, int64_t head, int64_t at)
@@ -315,18 +319,19 @@ static bool fill_bias(const attention_job *job, int64_t batch, int64_t head, int
     return any;
 }
 
-static void softmax_row(double *row, int64_t count, bool any)
+static void softmax_row(double *row, int64_t count, bool any, tn_dtype step)
 {
     double top = -INFINITY, sum = 0;
     for (int64_t j = 0; j < count; j++) {
         top = row[j] > top ? row[j] : top;
     }
     for (int64_t j = 0; j < count; j++) {
-        row[j] = !any || top == -INFINITY ? 0 : exp(row[j] - top);
-        sum += row[j];
+        row[j] = !any || top == -INFINITY ? 0 : narrow(step, exp(narrow(step, row[j] - top)));
+        sum = narrow(step == TN_BF16 ? step : TN_NONE, sum + row[j]);   // float16 sums stay wide, as in numpy
     }
+    sum = narrow(step, sum);
     for (int64_t j = 0; j < count && sum != 0; j++) {
-        row[j] /= sum;
+        row[j] = narrow(step, row[j] / sum);
     }
 }
 
@@ -361,16 +366,24 @@ static void finish_scores(const attention_job *job, int64_t batch, int64_t head,
     const double cap = job->attr->softcap;
     show_scores(job, TN_QK_RAW, row, scores);
     for (int64_t j = 0; cap > 0 && j < job->s.total; j++) {
-        scores[j] = cap * tanh(scores[j] / cap);
+        scores[j] = narrow(job->step, cap * narrow(job->step, tanh(narrow(job->step, scores[j] / cap))));
     }
     show_scores(job, TN_QK_CAPPED, row, scores);
     const bool any = fill_bias(job, batch, head, i, bias);
     for (int64_t j = 0; j < job->s.total; j++) {
-        scores[j] += bias[j];
+        scores[j] = narrow(job->step, scores[j] + bias[j]);
     }
     show_scores(job, TN_QK_BIASED, row, scores);
-    softmax_row(scores, job->s.total, any);
+    const tn_dtype wide = job->attr->softmax_precision;   // a wider type for the softmax alone
+    softmax_row(scores, job->s.total, any, wide == TN_F32 || wide == TN_F64 ? TN_NONE : job->step);
     show_scores(job, TN_QK_SOFTMAX, row, scores);
+}
+
+static void scale_row(const attention_job *job, double *row, int64_t count)
+{
+    for (int64_t i = 0; job->step != TN_NONE && i < count; i++) {
+        row[i] = narrow(job->step, row[i] * job->root);
+    }
 }
 
 // Queries first .. first+count-1 of one head.
@@ -384,14 +397,16 @@ static void attend(const attention_job *job, int64_t batch, int64_t head, int64_
     for (int64_t i = 0; i < count; i++) {
         tn_row_load(s->q.tensor->dtype, s->q.tensor->data, head_row(&s->q, batch, head, first + i), 1, s->q.size, queries + i * s->q.size);
     }
+    scale_row(job, queries, count * s->q.size);
     for (int64_t j = 0; j < total; j++) {
         load_cached(job, &s->k, PAST_KEY, batch, shared, j, row);
+        scale_row(job, row, s->q.size);
         for (int64_t i = 0; i < count; i++) {
             double sum = 0;
             for (int64_t d = 0; d < s->q.size; d++) {
                 sum += queries[i * s->q.size + d] * row[d];
             }
-            scores[i * total + j] = sum * job->scale;
+            scores[i * total + j] = job->step == TN_NONE ? sum * job->scale : narrow(job->step, sum);
         }
     }
     for (int64_t i = 0; i < count; i++) {
@@ -449,6 +464,9 @@ static tn_status run_attention(const tn_call *call)
     s->k.tensor = call->in[K];
     s->v.tensor = call->in[V];
     job.scale = job.attr->has_scale ? job.attr->scale : 1 / sqrt((double)s->q.size);
+    const tn_dtype type = call->in[Q]->dtype;
+    job.step = type == TN_F16 || type == TN_BF16 ? type : TN_NONE;
+    job.root = narrow(job.step, sqrt(job.scale));
     for (int64_t b = 0; valid && b < s->q.batch; b++) {
         const int64_t length = tn_dtype_load_i64(valid->dtype, valid->data, (size_t)b);
         if (length < 0 || length > s->total) {
