@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs against the definition: a graph planned and run gives what its nodes give one after another by their references, for any
+// sequence of shapes; a run by a cached plan takes nothing from the heap.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "exec/program.h"
+#include "ir/edit.h"
+#include "ops/index/op_find.h"
+#include "ops/math/op_binary.h"
+#include "ops/math/op_unary.h"
+#include "ops/move/op_join.h"
+#include "ops/move/op_reshape.h"
+#include "ops/move/op_transpose.h"
+#include "ops/nn/op_activation.h"
+#include "ops/nn/op_conv.h"
+#include "ops/nn/op_softmax.h"
+#include "ops/op_eval.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t takes;      // blocks taken by the counting allocator
+
+static void *count_take(void *context, size_t bytes, size_t alignment)
+{
+    (void)context;
+    takes++;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void count_give(void *context, void *block)
+{
+    (void)context;
+    free(block);
+}
+
+typedef struct fixture {
+    tn_heap heap;
+    tn_weights weights;
+    tn_device *devices[1];
+    tn_plan_context context;
+    tn_diag diag;
+} fixture;
+
+static void open_fixture(fixture *f, const char *isa)
+{
+    int known;
+    memset(f, 0, sizeof *f);
+    tn_heap_init(&f->heap, count_take, count_give, NULL);
+    assert_int_equal(tn_weights_init(&f->weights, &f->heap, &f->diag), TN_OK);
+    f->context = (tn_plan_context){.heap = &f->heap, .weights = &f->weights, .threads = 1, .n_devices = 1, .limit_tensor = 1 << 30,
+                                   .limit_work = (uint64_t)1 << 40, .limit_loop = 1000};
+    tn_cpu_detect(&f->context.cpu);
+    f->context.cpu.features &= tn_cpu_mask(isa, &known);
+    const tn_device_vtable *vtable = tn_registry_devices[0];
+    assert_int_equal(vtable->open(&f->devices[0], &f->heap, &f->context.cpu, &f->diag), TN_OK);
+    f->context.devices = f->devices;
+}
+
+static void close_fixture(fixture *f)
+{
+    f->devices[0]->vtable->close(f->devices[0]);
+    tn_weights_deinit(&f->weights);
+    assert_int_equal(atomic_load(&f->heap.live_blocks), 0);
+}
+
+static float *noise(size_t count, unsigned seed)
+{
+    float *data = malloc(count * sizeof *data + 1);
+    for (size_t i = 0; i < count; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        data[i] = (float)(seed >> 8) / (float)(1 << 23) - 1.0f;
+    }
+    return data;
+}
+
+static tn_value *add(tn_graph *g, const tn_op *op, const char *name, const void *attr, tn_value *a, tn_value *b)
+{
+    tn_value *in[2] = {a, b}, *out = tn_graph_value(g, name);
+    assert_non_null(tn_graph_node(g, NULL, op, name, attr, in, b ? 2 : 1, &out, 1));
+    return out;
+}
+
+// By the references, node by node.
+static void interpret(const tn_graph *g, const tn_tensor *inputs, tn_tensor *outputs, tn_arena *arena, tn_heap *heap)
+{
+    tn_tensor *values = tn_arena_array(arena, g->n_values, sizeof *values);
+    tn_diag diag = {0};
+    for (size_t i = 0; i < g->n_inputs; i++) {
+        values[g->inputs[i]->id] = inputs[i];
+    }
+    for (size_t i = 0; i < g->n_values; i++) {
+        if (g->values[i] && g->values[i]->constant) {
+            values[i] = *g->values[i]->constant;
+        }
+    }
+    for (const tn_node *node = g->first; node; node = node->next) {
+        const tn_tensor *in[16];
+        tn_tensor out[16];
+        for (int i = 0; i < node->n_in; i++) {
+            in[i] = node->in[i] ? &values[node->in[i]->id] : NULL;
+        }
+        const tn_status status = tn_op_eval(node->op, node->attr, node->name, in, node->n_in, out, node->n_out, 1 << 28, arena, heap, &diag);
+        if (status != TN_OK) {
+            fail_msg("%s: %s", node->name, diag.message);
+        }
+        for (int i = 0; i < node->n_out; i++) {
+            values[node->out[i]->id] = out[i];
+        }
+    }
+    for (size_t i = 0; i < g->n_outputs; i++) {
+        outputs[i] = values[g->outputs[i]->id];
+    }
+}
+
+static void compare(const tn_tensor *got, const tn_tensor *want)
+{
+    assert_true(tn_shape_equal(&got->shape, &want->shape));
+    assert_int_equal(got->dtype, want->dtype);
+    for (int64_t i = 0; i < tn_tensor_count(want); i++) {
+        const double a = tn_dtype_load(got->dtype, got->data, (size_t)i), b = tn_dtype_load(want->dtype, want->data, (size_t)i);
+        if (fabs(a - b) > 1e-4 * (1 + fabs(b))) {
+            fail_msg("element %lld: %g, want %g", (long long)i, a, b);
+        }
+    }
+}
+
+// conv - relu - transpose - reshape - (concat with a second branch) - softmax, batch and picture size open.
+static tn_graph *net(tn_heap *heap, const float *w1, const float *w2)
+{
+    tn_graph *g = tn_graph_create(heap, "net");
+    tn_value *x = tn_graph_value(g, "x");
+    x->dtype = TN_F32;
+    x->shape = (tn_shape){4, {TN_DIM_UNKNOWN, 5, TN_DIM_UNKNOWN, TN_DIM_UNKNOWN}};
+    tn_graph_add_input(g, x);
+    const tn_shape s1 = tn_shape_of(4, (const int64_t[]){20, 5, 3, 3}), s2 = tn_shape_of(4, (const int64_t[]){20, 20, 1, 1});
+    static const int64_t ones[] = {1, 1, 1, 1}, perm[] = {0, 2, 3, 1}, two[] = {0, -1}, length[] = {2};
+    const tn_shape s3 = tn_shape_of(1, length);
+    tn_conv_attr conv = *(const tn_conv_attr *)tn_op_conv.defaults;
+    conv.pads = (tn_ints){ones, 4, true};
+    tn_value *c = add(g, &tn_op_conv, "conv1", &conv, x, tn_graph_constant(g, "w1", TN_F32, &s1, w1, false));
+    tn_value *r = add(g, &tn_op_relu, "relu", NULL, c, NULL);
+    conv.pads.set = false;
+    tn_value *d = add(g, &tn_op_conv, "conv2", &conv, r, tn_graph_constant(g, "w2", TN_F32, &s2, w2, false));
+    tn_value *sum = add(g, &tn_op_add, "sum", NULL, d, r);
+    const tn_transpose_attr transpose = {{perm, 4, true}};
+    const tn_concat_attr concat = {1};
+    const tn_softmax_attr softmax = {1};
+    tn_value *t = add(g, &tn_op_transpose, "nhwc", &transpose, sum, NULL);
+    tn_value *shape = tn_graph_constant(g, "shape", TN_I64, &s3, two, false);
+    tn_value *flat1 = add(g, &tn_op_reshape, "flat1", NULL, t, shape), *flat2 = add(g, &tn_op_reshape, "flat2", NULL, d, shape);
+    tn_value *joined = add(g, &tn_op_concat, "joined", &concat, flat1, flat2);
+    tn_graph_add_output(g, add(g, &tn_op_softmax, "y", &softmax, joined, NULL));
+    tn_graph_add_output(g, flat1);
+    tn_graph_add_output(g, x);
+    assert_int_equal(tn_graph_verify(g, NULL), TN_OK);
+    return g;
+}
+
+static void run_and_compare(fixture *f, tn_program *program, const tn_graph *g, const tn_tensor *x)
+{
+    tn_result_slot results[4] = {{0}};
+    tn_tensor want[4];
+    tn_arena arena;
+    tn_run run = {.context = &f->context, .diag = &f->diag};
+    if (tn_program_run(program, &run, x, results) != TN_OK) {
+        fail_msg("%s: %s", f->diag.place, f->diag.message);
+    }
+    tn_arena_init(&arena, &f->heap);
+    interpret(g, x, want, &arena, &f->heap);
+    for (size_t i = 0; i < g->n_outputs; i++) {
+        compare(&results[i].tensor, &want[i]);
+    }
+    tn_arena_deinit(&arena);
+}
+
+static void shapes_in_any_order(const char *isa)
+{
+    fixture f;
+    tn_program *program;
+    float *w1 = noise(20 * 5 * 9, 1), *w2 = noise(400, 2), *data = noise(3 * 5 * 19 * 23, 3);
+    open_fixture(&f, isa);
+    tn_graph *g = net(&f.heap, w1, w2);
+    assert_int_equal(tn_program_create(&program, g, &f.context, 3, &f.diag), TN_OK);
+    static const int64_t shapes[][4] = {{1, 5, 8, 8}, {2, 5, 7, 9}, {1, 5, 8, 8}, {3, 5, 19, 23}, {1, 5, 1, 1}, {2, 5, 7, 9}, {1, 5, 3, 50},
+                                        {1, 5, 8, 8}};
+    for (size_t i = 0; i < TN_COUNT(shapes); i++) {
+        const tn_tensor x = {.dtype = TN_F32, .shape = tn_shape_of(4, shapes[i]), .data = data};
+        run_and_compare(&f, program, g, &x);
+        assert_true(tn_program_plans(program) <= 3);
+    }
+    tn_program_trim(program);
+    const tn_tensor x = {.dtype = TN_F32, .shape = tn_shape_of(4, shapes[0]), .data = data};
+    run_and_compare(&f, program, g, &x);
+    tn_program_destroy(program);
+    tn_graph_destroy(g);
+    close_fixture(&f);
+    free(w1);
+    free(w2);
+    free(data);
+}
+
+static void any_shapes_portable(void **unused) { (void)unused; shapes_in_any_order("portable"); }
+static void any_shapes_best(void **unused) { (void)unused; shapes_in_any_order(NULL); }
+
+static void cached_run_takes_nothing(void **unused)
+{
+    fixture f;
+    tn_program *program;
+    tn_result_slot results[4] = {{0}};
+    float *w1 = noise(20 * 5 * 9, 1), *w2 = noise(400, 2), *data = noise(5 * 64, 3);
+    (void)unused;
+    open_fixture(&f, NULL);
+    tn_graph *g = net(&f.heap, w1, w2);
+    tn_run run = {.context = &f.context, .diag = &f.diag};
+    const tn_tensor x = {.dtype = TN_F32, .shape = tn_shape_of(4, (const int64_t[]){1, 5, 8, 8}), .data = data};
+    assert_int_equal(tn_program_create(&program, g, &f.context, 3, &f.diag), TN_OK);
+    assert_int_equal(tn_program_run(program, &run, &x, results), TN_OK);
+    const size_t before = takes;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(tn_program_run(program, &run, &x, results), TN_OK);
+    }
+    assert_int_equal(takes, before);
+    tn_program_destroy(program);
+    tn_graph_destroy(g);
+    close_fixture(&f);
+    free(w1);
+    free(w2);
+    free(data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(any_shapes_portable), cmocka_unit_test(any_shapes_best),
+                                       cmocka_unit_test(cached_run_takes_nothing)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
