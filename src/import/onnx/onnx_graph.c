@@ -115,10 +115,10 @@ static tn_status read_part(tn_onnx_scope *scope, uint32_t number, tn_span body, 
     }
 }
 
-tn_status tn_onnx_read_graph(tn_onnx_scope *scope, tn_span body)
+// Reads the parts of a graph in the given order.
+static tn_status read_parts(tn_onnx_scope *scope, tn_span body, const uint32_t *order, size_t count)
 {
-    static const uint32_t order[] = {INITIALISER, SPARSE_INITIALISER, INPUT, NODE, OUTPUT};
-    for (size_t i = 0; i < TN_COUNT(order); ++i) {
+    for (size_t i = 0; i < count; ++i) {
         size_t index = 0;
         tn_wire wire = tn_wire_open(body);
         while (tn_wire_next(&wire)) {
@@ -131,6 +131,13 @@ tn_status tn_onnx_read_graph(tn_onnx_scope *scope, tn_span body)
             return tn_onnx_malformed(scope->reader, scope->graph->name, "GraphProto", wire.at, wire.fault);
         }
     }
+    return TN_OK;
+}
+
+tn_status tn_onnx_read_graph(tn_onnx_scope *scope, tn_span body)
+{
+    static const uint32_t order[] = {INITIALISER, SPARSE_INITIALISER, INPUT, NODE, OUTPUT};
+    TN_TRY(read_parts(scope, body, order, TN_COUNT(order)));
     if (!scope->outer && scope->graph->n_outputs == 0) {
         return tn_fail(scope->reader->diag, TN_INVALID_MODEL, scope->graph->name, "the graph has no outputs");
     }
@@ -139,7 +146,8 @@ tn_status tn_onnx_read_graph(tn_onnx_scope *scope, tn_span body)
 
 // ---- bodies ----
 
-static tn_status open_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *inner, tn_span *graph)
+// The scope of the graph in an attribute; its tn_graph is for the caller to set.
+static tn_status open_scope(tn_onnx_node *node, const char *attr, tn_onnx_scope *inner, tn_span *graph)
 {
     tn_onnx_scope *outer = node->scope;
     tn_onnx_reader *reader = outer->reader;
@@ -153,10 +161,9 @@ static tn_status open_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *
     *graph = found->bytes;
     *inner = (tn_onnx_scope){.reader = reader, .outer = outer, .opsets = outer->opsets, .depth = outer->depth + 1, .call = outer->call,
                              .prefix = "", .defaults = outer->defaults, .n_defaults = outer->n_defaults};
-    inner->graph = tn_graph_create(reader->heap, attr);
     tn_map_init(&inner->values, &reader->scratch);
     tn_map_init(&inner->renamed, &reader->scratch);
-    return inner->graph ? TN_OK : tn_fail_memory(reader->diag, node->name, sizeof(tn_graph));
+    return TN_OK;
 }
 
 tn_graph *tn_onnx_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *inner)
@@ -166,13 +173,66 @@ tn_graph *tn_onnx_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *inne
     if (!tn_onnx_good(node)) {
         return NULL;
     }
-    node->status = open_body(node, attr, inner, &graph);
-    if (node->status == TN_OK) {
-        node->status = tn_onnx_read_graph(inner, graph);
+    node->status = open_scope(node, attr, inner, &graph);
+    if (node->status != TN_OK) {
+        return NULL;
     }
+    inner->graph = tn_graph_create(inner->reader->heap, attr);
+    node->status = inner->graph ? tn_onnx_read_graph(inner, graph) : tn_fail_memory(inner->reader->diag, node->name, sizeof(tn_graph));
     if (node->status != TN_OK) {
         tn_graph_destroy(inner->graph);
         inner->graph = NULL;
     }
     return inner->graph;
+}
+
+// ---- graphs that are read into the graph of their node ----
+
+// The only value declared under field `number` (inputs or outputs).
+static tn_status find_only(tn_onnx_scope *scope, tn_span graph, uint32_t number, tn_span *name)
+{
+    size_t count = 0;
+    tn_wire wire = tn_wire_open(graph);
+    while (tn_wire_next(&wire)) {
+        if (wire.key == TN_WIRE_KEY(number, TN_WIRE_BYTES)) {
+            tn_onnx_info info;
+            TN_TRY(tn_onnx_read_info(scope->reader, wire.bytes, false, &info));
+            *name = info.name;
+            ++count;
+        }
+    }
+    if (wire.fault || count != 1) {
+        return tn_fail(scope->reader->diag, TN_INVALID_MODEL, scope->prefix, "its graph must have one input and one output");
+    }
+    return TN_OK;
+}
+
+static tn_status read_inline(tn_onnx_scope *scope, tn_span graph, tn_value *in, tn_value **out)
+{
+    static const uint32_t order[] = {INITIALISER, SPARSE_INITIALISER, NODE};
+    tn_span input, output;
+    bool absent;
+    TN_TRY(find_only(scope, graph, INPUT, &input));
+    TN_TRY(find_only(scope, graph, OUTPUT, &output));
+    TN_TRY(tn_onnx_bind(scope, input, in, scope->prefix));
+    TN_TRY(read_parts(scope, graph, order, TN_COUNT(order)));
+    TN_TRY(tn_onnx_lookup(scope, output, out, &absent));
+    return *out ? TN_OK : tn_fail(scope->reader->diag, TN_INVALID_MODEL, scope->prefix, "its graph does not make its output");
+}
+
+tn_value *tn_onnx_inline(tn_onnx_node *node, const char *attr, tn_value *in)
+{
+    tn_onnx_scope inner;
+    tn_span graph;
+    tn_value *out = NULL;
+    if (!tn_onnx_good(node)) {
+        return NULL;
+    }
+    node->status = open_scope(node, attr, &inner, &graph);
+    if (node->status == TN_OK) {
+        inner.graph = node->graph;
+        inner.prefix = node->name;
+        node->status = read_inline(&inner, graph, in, &out);
+    }
+    return node->status == TN_OK ? out : NULL;
 }

@@ -69,6 +69,10 @@ tn_status tn_onnx_lookup(tn_onnx_scope *scope, tn_span name, tn_value **out, boo
         return TN_OK;
     }
     TN_TRY(tn_onnx_lookup(scope->outer, name, &outer, absent));
+    if (outer && scope->graph == scope->outer->graph) {
+        *out = outer;   // a graph that is read into the one around it
+        return TN_OK;
+    }
     return outer ? capture(scope, name, outer, out) : TN_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "import/onnx/rows/onnx_rows.h"
 
 #include "ops/index/op_make.h"
+#include "ops/math/op_binary.h"
 #include "ops/move/op_reshape.h"
 #include "ops/nn/op_activation.h"
 #include "ops/nn/op_conv.h"
@@ -94,6 +95,14 @@ static void map_old_prelu(tn_onnx_node *node)
         }
     }
     tn_onnx_plain(node);
+}
+
+// y = swish(a) * b
+static void map_swiglu(tn_onnx_node *node)
+{
+    const tn_activation_attr attr = {.alpha = tn_onnx_real(node, "alpha", 1.0f)};
+    tn_value *gate = tn_onnx_emit(node, &tn_op_swish, &attr, TN_IN(tn_onnx_in(node, 0)));
+    tn_onnx_finish(node, &tn_op_mul, NULL, TN_IN(gate, tn_onnx_in(node, 1)));
 }
 
 // ---- softmax ----
@@ -209,6 +218,7 @@ static const tn_onnx_row rows[] = {
     TN_ROW("Softplus", 1, softplus),
     TN_ROW("Softsign", 1, softsign),
     {.type = "SwiGLU", .since = 28, .op = &tn_op_swiglu, TN_FIELDS(one_fields)},
+    {.type = "SwiGLU", .since = 28, .max_in = 2, .map = map_swiglu},
     {.type = "Swish", .since = 24, .op = &tn_op_swish, TN_FIELDS(one_fields)},
     TN_ROW("Tanh", 1, tanh),
     {.type = "ThresholdedRelu", .since = 10, .op = &tn_op_thresholded_relu, TN_FIELDS(one_fields)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tables of rows, one for each file of this folder. A new file adds its line here and in onnx_rows.c.
+// The tables of rows, one for each file of this folder and of domains/. A new file adds its line here and in onnx_rows.c.
 // Ownership: const data. Threads: any.
 #ifndef TN_ONNX_ROWS_H
 #define TN_ONNX_ROWS_H
@@ -11,7 +11,6 @@
 
 extern const tn_onnx_table tn_onnx_control;
 extern const tn_onnx_table tn_onnx_math;
-extern const tn_onnx_table tn_onnx_reduce;
 extern const tn_onnx_table tn_onnx_nn;
 extern const tn_onnx_table tn_onnx_norm;
 extern const tn_onnx_table tn_onnx_move;
@@ -21,7 +20,11 @@ extern const tn_onnx_table tn_onnx_quant;
 extern const tn_onnx_table tn_onnx_seq;
 extern const tn_onnx_table tn_onnx_signal;
 extern const tn_onnx_table tn_onnx_vision;
+// of other domains, in domains/
 extern const tn_onnx_table tn_onnx_contrib;
+extern const tn_onnx_table tn_onnx_ml;
+extern const tn_onnx_table tn_onnx_preview;
+extern const tn_onnx_table tn_onnx_train;
 
 // Shapes of the usual helpers of compositions.
 tn_value *tn_onnx_unsqueeze(tn_onnx_node *node, tn_value *x, const int64_t *axes, size_t count);
