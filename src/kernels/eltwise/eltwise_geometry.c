@@ -291,7 +291,7 @@ static double cost(const tn_query *query, double lanes)
             per_vector += code_cost(build.loop.code[i].code);
         }
     }
-    return 150.0 + bytes / 12.0 + per_vector * (double)tn_tensor_count(query->out[0]) / lanes;
+    return 150.0 + bytes / 60.0 + per_vector * (double)tn_tensor_count(query->out[0]) / lanes;
 }
 
 double tn_eltwise_cost_portable(const tn_query *query) { return cost(query, 2.0); }

@@ -21,30 +21,15 @@ TN_INLINE tn_vf tn_vf_load(const float *p)
 
 TN_INLINE void tn_vf_store(float *p, tn_vf v) { memcpy(p, &v, sizeof v); }
 
-TN_INLINE tn_vf tn_vf_load_n(const float *p, int n)
-{
-    tn_vf v = {0};
-    for (int i = 0; i < n; i++) {
-        v[i] = p[i];
-    }
-    return v;
-}
-
 // Lanes from n on are those of v.
 TN_INLINE tn_vf tn_vf_load_or(const float *p, int n, tn_vf v)
 {
-    for (int i = 0; i < n; i++) {
-        v[i] = p[i];
-    }
+    memcpy(&v, p, (size_t)n * sizeof *p);
     return v;
 }
 
-TN_INLINE void tn_vf_store_n(float *p, tn_vf v, int n)
-{
-    for (int i = 0; i < n; i++) {
-        p[i] = v[i];
-    }
-}
+TN_INLINE tn_vf tn_vf_load_n(const float *p, int n) { return tn_vf_load_or(p, n, (tn_vf){0}); }
+TN_INLINE void tn_vf_store_n(float *p, tn_vf v, int n) { memcpy(p, &v, (size_t)n * sizeof *p); }
 
 // Bytes widened to int32, and the low byte of each lane.
 TN_INLINE tn_vi tn_vi_load_i8_n(const int8_t *p, int n)

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies of strided boxes (ir/op.h: tn_region), any element size. Each box becomes one step with everything in bytes; its dims are
+// sorted by their stride in the result and merged where both sides allow it. What is left over innermost decides the kind:
+//
+//   RUN         neighbours on both sides: blocks of bytes are moved
+//   TRANSPOSE   neighbours along one dim of the operand, along another of the result: squares are transposed
+//   STRIDED     element by element
+//   FILL        one constant element
+//
+// Runs of 2, 4, 8 or 16 bytes count as elements themselves.
+// Ownership: parameters live in the plan's arena. Threads: const after prepare.
+#ifndef TN_COPY_H
+#define TN_COPY_H
+
+#include "dispatch/kernel.h"
+
+#define TN_COPY_PIECE 65536       // bytes of a run that one item moves
+#define TN_COPY_STRIP 16          // elements of the operand's direction that one item of a transpose takes
+
+typedef enum tn_copy_kind { TN_COPY_RUN, TN_COPY_TRANSPOSE, TN_COPY_STRIDED, TN_COPY_FILL } tn_copy_kind;
+
+typedef struct tn_copy_step {
+    tn_copy_kind kind;
+    int source;                   // operand, -1: the fill
+    int rank;                     // outer dims
+    int64_t sizes[TN_MAX_RANK], from[TN_MAX_RANK], to[TN_MAX_RANK];   // strides in bytes
+    int64_t from_offset, to_offset;
+    int64_t size;                 // of an element
+    int64_t n;                    // RUN: bytes; else elements of the innermost dim (TRANSPOSE: of the result's direction)
+    int64_t from_step, to_step;   // innermost
+    int64_t m, m_step;            // TRANSPOSE: elements of the operand's direction and their stride in the result
+    int64_t pieces;               // items of one position of the outer dims
+    int64_t items, bytes;
+} tn_copy_step;
+
+typedef struct tn_copy_params {
+    int count;
+    uint8_t fill[16];
+    bool apart;                   // no two steps touch the same bytes: all go in one job
+    int64_t items;                // of all steps
+    tn_copy_step steps[];
+} tn_copy_params;
+
+bool tn_copy_match(const tn_query *query, const char **why);
+tn_status tn_copy_prepare(tn_prepare *prepare);
+double tn_copy_cost(const tn_query *query);
+
+#endif

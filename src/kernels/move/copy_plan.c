@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: Apache-2.0
+// From boxes to steps (copy.h). Boxes that do not fit their tensors, or write a byte twice, are left to the reference.
+// Ownership: none. Threads: any.
+#include "kernels/move/copy.h"
+
+#include "base/macros.h"
+#include "ops/move/op_copy.h"
+#include "ops/strided.h"
+
+#include <string.h>
+
+// ---- predicate ----
+
+static bool empty(const tn_region *region)
+{
+    for (int d = 0; d < region->rank; d++) {
+        if (region->sizes[d] <= 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool writes_once(const tn_region *region)
+{
+    for (int d = 0; d < region->rank; d++) {
+        if (region->sizes[d] > 1 && region->dst_strides[d] <= 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool tn_copy_match(const tn_query *query, const char **why)
+{
+    const tn_regions *regions = ((const tn_copy_attr *)query->attr)->regions;
+    const tn_tensor *out = query->out[0];
+    if (out->dtype == TN_STRING) {
+        *why = "strings";
+        return false;
+    }
+    for (int i = 0; i < regions->count; i++) {
+        const tn_region *region = &regions->regions[i];
+        const tn_tensor *source = region->source >= 0 && region->source < query->n_in ? query->in[region->source] : NULL;
+        if ((region->source >= 0 && (!source || source->dtype != out->dtype)) || region->source >= query->n_in ||
+            !tn_region_inside(region, source ? tn_tensor_count(source) : 1, tn_tensor_count(out))) {
+            *why = "a box lies outside its tensors";
+            return false;
+        }
+        if (!writes_once(region)) {
+            *why = "a box writes backwards or more than once";
+            return false;
+        }
+    }
+    return true;
+}
+
+// ---- steps ----
+
+typedef struct dim { int64_t size, from, to; } dim;
+
+// Dims of more than one element, those with the largest stride in the result first, neighbours merged; strides in bytes.
+static int sorted_dims(const tn_region *region, int64_t size, dim *dims)
+{
+    int rank = 0;
+    for (int d = 0; d < region->rank; d++) {
+        if (region->sizes[d] == 1) {
+            continue;
+        }
+        const int64_t from = region->source < 0 ? 0 : region->src_strides[d] * size;
+        const dim fresh = {region->sizes[d], from, region->dst_strides[d] * size};
+        int at = rank++;
+        for (; at > 0 && dims[at - 1].to < fresh.to; at--) {
+            dims[at] = dims[at - 1];
+        }
+        dims[at] = fresh;
+    }
+    int kept = 0;
+    for (int d = 0; d < rank; d++) {
+        dim *last = kept ? &dims[kept - 1] : NULL;
+        if (last && last->from == dims[d].from * dims[d].size && last->to == dims[d].to * dims[d].size) {
+            *last = (dim){last->size * dims[d].size, dims[d].from, dims[d].to};
+        } else {
+            dims[kept++] = dims[d];
+        }
+    }
+    return kept;
+}
+
+// Moves dim `index` out of the outer dims.
+static dim take_dim(dim *dims, int *rank, int index)
+{
+    const dim taken = dims[index];
+    memmove(&dims[index], &dims[index + 1], sizeof *dims * (size_t)(*rank - index - 1));
+    --*rank;
+    return taken;
+}
+
+// The dim along which the operand's elements are neighbours, -1: none. Squares are worth their while from 4 on.
+static int neighbours_dim(const dim *dims, int rank, int64_t size)
+{
+    for (int d = rank - 2; d >= 0; d--) {
+        if (dims[d].from == size && dims[d].size >= 4 && dims[rank - 1].size >= 4 && dims[rank - 1].to == size) {
+            return d;
+        }
+    }
+    return -1;
+}
+
+// The dim to go along element by element: the last, unless it is so short that another pays more.
+static int longest_dim(const dim *dims, int rank)
+{
+    int best = rank - 1;
+    for (int d = rank - 2; d >= 0 && dims[rank - 1].size < 8; d--) {
+        best = dims[d].size > dims[best].size ? d : best;
+    }
+    return best;
+}
+
+static void choose_kind(tn_copy_step *step, dim *dims, int *rank)
+{
+    step->n = 1;
+    step->from_step = step->to_step = step->size;
+    if (*rank > 0 && step->source >= 0 && dims[*rank - 1].from == step->size && dims[*rank - 1].to == step->size) {
+        step->n = take_dim(dims, rank, *rank - 1).size;
+    }
+    const int64_t run = step->n * step->size;
+    if (step->source >= 0 && (run > 16 || (run & (run - 1)) != 0 || *rank == 0)) {
+        step->kind = TN_COPY_RUN;
+        step->n = run;
+        step->pieces = TN_CEIL_DIV(run, TN_COPY_PIECE);
+        return;
+    }
+    step->size = run;
+    step->n = 1;
+    step->pieces = 1;
+    step->kind = step->source < 0 ? TN_COPY_FILL : TN_COPY_STRIDED;
+    const int other = step->source >= 0 ? neighbours_dim(dims, *rank, run) : -1;
+    if (other >= 0) {
+        const dim along = take_dim(dims, rank, other);
+        step->kind = TN_COPY_TRANSPOSE;
+        step->m = along.size;
+        step->m_step = along.to;
+        step->pieces = TN_CEIL_DIV(along.size, TN_COPY_STRIP);
+    }
+    if (*rank > 0) {
+        const dim inner = take_dim(dims, rank, step->kind == TN_COPY_STRIDED ? longest_dim(dims, *rank) : *rank - 1);
+        step->n = inner.size;
+        step->from_step = inner.from;
+        step->to_step = inner.to;
+    }
+}
+
+static void make_step(const tn_region *region, int64_t size, tn_copy_step *step)
+{
+    dim dims[TN_MAX_RANK];
+    int rank = sorted_dims(region, size, dims);
+    *step = (tn_copy_step){.source = region->source, .size = size, .from_offset = region->source < 0 ? 0 : region->src_offset * size,
+                           .to_offset = region->dst_offset * size, .bytes = size};
+    for (int d = 0; d < region->rank; d++) {
+        step->bytes *= region->sizes[d];
+    }
+    choose_kind(step, dims, &rank);
+    step->rank = rank;
+    step->items = step->pieces;
+    for (int d = 0; d < rank; d++) {
+        step->sizes[d] = dims[d].size;
+        step->from[d] = dims[d].from;
+        step->to[d] = dims[d].to;
+        step->items *= dims[d].size;
+    }
+}
+
+// One past the last byte of the result that a step writes. Strides in the result are positive.
+static int64_t end_of(const tn_copy_step *step)
+{
+    int64_t end = step->to_offset + (step->kind == TN_COPY_RUN ? step->n : (step->n - 1) * step->to_step + step->size);
+    end += step->kind == TN_COPY_TRANSPOSE ? (step->m - 1) * step->m_step : 0;
+    for (int d = 0; d < step->rank; d++) {
+        end += (step->sizes[d] - 1) * step->to[d];
+    }
+    return end;
+}
+
+static bool all_apart(const tn_copy_params *p)
+{
+    for (int i = 0; i < p->count; i++) {
+        for (int j = 0; j < i; j++) {
+            if (end_of(&p->steps[i]) > p->steps[j].to_offset && end_of(&p->steps[j]) > p->steps[i].to_offset) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
+tn_status tn_copy_prepare(tn_prepare *prepare)
+{
+    const tn_query *query = prepare->query;
+    const tn_regions *regions = ((const tn_copy_attr *)query->attr)->regions;
+    void *memory;
+    TN_TRY(tn_prepare_params(prepare, sizeof(tn_copy_params) + (size_t)regions->count * sizeof(tn_copy_step), &memory));
+    tn_copy_params *p = memory;
+    memcpy(p->fill, regions->fill, sizeof p->fill);
+    for (int i = 0; i < regions->count; i++) {
+        if (!empty(&regions->regions[i])) {
+            make_step(&regions->regions[i], (int64_t)tn_dtype_bytes(query->out[0]->dtype), &p->steps[p->count]);
+            p->items += p->steps[p->count++].items;
+        }
+    }
+    p->apart = all_apart(p);
+    return TN_OK;
+}
+
+double tn_copy_cost(const tn_query *query)
+{
+    const tn_regions *regions = ((const tn_copy_attr *)query->attr)->regions;
+    size_t bytes = 0;
+    tn_tensor_bytes(query->out[0], &bytes);
+    return 150.0 + 40.0 * regions->count + (double)bytes / 30.0;
+}
