@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every public call with the N-th allocation failing, N = 1 .. end, on a model with one node of each kind: a clean error each time and
+// nothing left. TENON_FULL=1 in the environment tries every N; otherwise a spread of them.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include <tenon/tenon.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct counter {
+    long count, fail_at;      // allocations so far; the one that fails, 0: none
+    long live;
+} counter;
+
+static void *take(void *context, size_t bytes, size_t alignment)
+{
+    counter *c = context;
+    if (++c->count == c->fail_at) {
+        return NULL;
+    }
+    c->live++;
+    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+}
+
+static void give(void *context, void *block)
+{
+    ((counter *)context)->live--;
+    free(block);
+}
+
+typedef struct bytes {
+    unsigned char *data;
+    size_t size;
+} bytes;
+
+static bytes read_all(const char *path)
+{
+    bytes b = {NULL, 0};
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    fseek(file, 0, SEEK_END);
+    b.size = (size_t)ftell(file);
+    rewind(file);
+    b.data = malloc(b.size);
+    assert_int_equal(fread(b.data, 1, b.size, file), b.size);
+    fclose(file);
+    return b;
+}
+
+static const unsigned char *read_u32(const unsigned char *at, uint32_t *value)
+{
+    memcpy(value, at, sizeof *value);
+    return at + sizeof *value;
+}
+
+// Sets all inputs of kinds.bin, some by copy and some by reference. Returns the first status that is not OK.
+static tenon_status feed(tenon_session *session, const bytes *feeds, tenon_error **error)
+{
+    tenon_status status = TENON_OK;
+    for (const unsigned char *at = feeds->data; at < feeds->data + feeds->size && status == TENON_OK;) {
+        uint32_t length, dtype, rank, size;
+        char name[256];
+        int64_t dims[8];
+        at = read_u32(at, &length);
+        memcpy(name, at, length);
+        name[length] = 0;
+        at = read_u32(at + length, &dtype);
+        at = read_u32(at, &rank);
+        memcpy(dims, at, rank * sizeof *dims);
+        at = read_u32(at + rank * sizeof *dims, &size);
+        status = tenon_session_set_input(session, name, (tenon_dtype)dtype, (int)rank, dims, at, size, error);
+        at += size;
+    }
+    return status;
+}
+
+#define STEP(call)                                       \
+    do {                                                 \
+        const tenon_status status_ = (call);             \
+        if (status_ != TENON_OK) {                       \
+            assert_int_equal(status_, TENON_OUT_OF_MEMORY); \
+            assert_true(status_ == tenon_error_status(error)); \
+            goto done;                                   \
+        }                                                \
+    } while (0)
+
+static void scenario(const bytes *model_bytes, const bytes *feeds, counter *c)
+{
+    tenon_model_options mo;
+    tenon_model *model = NULL;
+    tenon_session *session = NULL, *second = NULL;
+    tenon_error *error = NULL;
+    tenon_tensor out;
+    char *json = NULL;
+    tenon_model_options_init(&mo);
+    mo.allocator = (tenon_allocator){take, give, c};
+    tenon_session_options so;
+    tenon_session_options_init(&so);
+    so.threads = 1;
+    STEP(tenon_model_open_memory(&model, model_bytes->data, model_bytes->size, &mo, &error));
+    STEP(tenon_model_report(model, TENON_REPORT_MODEL, &json, &error));
+    tenon_report_destroy(model, json);
+    STEP(tenon_session_create(&session, model, &so, &error));
+    STEP(feed(session, feeds, &error));
+    STEP(tenon_session_prepare(session, NULL, 0, &error));
+    STEP(tenon_session_run(session, NULL, 0, &error));
+    assert_int_equal(tenon_session_output_count(session), tenon_model_output_count(model));
+    STEP(tenon_session_output(session, 0, &out, &error));
+    for (int kind = TENON_REPORT_EXPLAIN; kind <= TENON_REPORT_GRAPH; kind++) {
+        STEP(tenon_report(session, (tenon_report_kind)kind, &json, &error));
+        tenon_report_destroy(model, json);
+    }
+    STEP(tenon_session_create(&second, model, &so, &error));
+    STEP(feed(second, feeds, &error));
+    tenon_value_info info = {.struct_size = sizeof info};
+    assert_int_equal(tenon_model_output(model, 1, &info), TENON_OK);
+    STEP(tenon_session_run(second, &info.name, 1, &error));
+    static uint64_t room[1 << 14];
+    STEP(tenon_session_bind_output(second, info.name, room, sizeof room, &error));
+    STEP(tenon_session_run(second, &info.name, 1, &error));
+done:
+    tenon_error_destroy(error);
+    tenon_session_destroy(second);
+    tenon_model_destroy(model);
+    tenon_session_destroy(session);
+}
+
+static void every_allocation(void **unused)
+{
+    const bytes model = read_all("data/kinds.onnx"), feeds = read_all("data/kinds.bin");
+    counter c = {0};
+    (void)unused;
+    scenario(&model, &feeds, &c);
+    assert_int_equal(c.live, 0);
+    const long total = c.count;
+    assert_true(total > 100);
+    const long step = getenv("TENON_FULL") ? 1 : total / 400 + 1;
+    for (long n = 1; n <= total; n += step) {
+        c = (counter){.fail_at = n};
+        scenario(&model, &feeds, &c);
+        if (c.live != 0) {
+            fail_msg("%ld blocks left when allocation %ld of %ld fails", c.live, n, total);
+        }
+        assert_true(c.count >= n);
+    }
+    printf("%ld allocations, every %ld-th failed\n", total, step);
+    free(model.data);
+    free(feeds.data);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
