@@ -46,27 +46,37 @@ static double planned_macs(const reports *r)
     return macs;
 }
 
+// "1x3x224x224"; with named dims "batch x 3 x height x width".
+static void print_shape(const cJSON *shape, const cJSON *symbols)
+{
+    const cJSON *dim, *symbol;
+    const char *join = "x";
+    cJSON_ArrayForEach(symbol, symbols)
+    {
+        join = cJSON_IsString(symbol) ? " x " : join;
+    }
+    int d = 0;
+    cJSON_ArrayForEach(dim, shape)
+    {
+        symbol = cJSON_GetArrayItem(symbols, d);
+        if (cJSON_IsNumber(dim)) {
+            printf("%s%.0f", d ? join : "", dim->valuedouble);
+        } else {
+            printf("%s%s", d ? join : "", cJSON_IsString(symbol) ? symbol->valuestring : "?");
+        }
+        d++;
+    }
+    puts(d ? "" : cJSON_IsArray(shape) ? "scalar" : "any shape");
+}
+
 static void print_values(const char *what, const cJSON *list)
 {
-    const cJSON *value, *dim;
+    const cJSON *value;
     cJSON_ArrayForEach(value, list)
     {
         printf("  %s %s%s%s  %s  ", what, tn_cli_bold(), tn_cli_string(value, "name", "?"), tn_cli_plain(),
                tn_cli_string(value, "dtype", "?"));
-        const cJSON *shape = cJSON_GetObjectItemCaseSensitive(value, "shape");
-        const cJSON *symbols = cJSON_GetObjectItemCaseSensitive(value, "symbols");
-        int d = 0;
-        cJSON_ArrayForEach(dim, shape)
-        {
-            const cJSON *symbol = cJSON_GetArrayItem(symbols, d);
-            if (cJSON_IsNumber(dim)) {
-                printf("%s%.0f", d ? "x" : "", dim->valuedouble);
-            } else {
-                printf("%s%s", d ? "x" : "", cJSON_IsString(symbol) ? symbol->valuestring : "?");
-            }
-            d++;
-        }
-        puts(d ? "" : cJSON_IsArray(shape) ? "scalar" : "any shape");
+        print_shape(cJSON_GetObjectItemCaseSensitive(value, "shape"), cJSON_GetObjectItemCaseSensitive(value, "symbols"));
     }
 }
 
@@ -209,8 +219,9 @@ static void print_brief(const reports *r)
 static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli_options *o)
 {
     char a[24], b[24];
-    printf("%s%s%s  %s opset %.0f, made by %s\n", tn_cli_bold(), o->model, tn_cli_plain(), tn_cli_string(r->model, "format", "?"),
-           tn_cli_number(r->model, "opset", 0), tn_cli_string(r->model, "producer", "?"));
+    const char *producer = tn_cli_string(r->model, "producer", "");
+    printf("%s%s%s  %s opset %.0f%s%s\n", tn_cli_bold(), o->model, tn_cli_plain(), tn_cli_string(r->model, "format", "?"),
+           tn_cli_number(r->model, "opset", 0), *producer ? ", made by " : "", producer);
     print_values("in ", cJSON_GetObjectItemCaseSensitive(r->model, "inputs"));
     print_values("out", cJSON_GetObjectItemCaseSensitive(r->model, "outputs"));
     printf("  %.0f nodes, %s parameters (%s)\n", tn_cli_number(r->model, "nodes", 0),
