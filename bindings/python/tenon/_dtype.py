@@ -54,6 +54,7 @@ def to_numpy(number: int) -> np.dtype:
         raise Error(Status.UNSUPPORTED, f"{name(number)} arrays need a recent ml_dtypes package (pip install ml_dtypes)") from None
 
 
+@functools.lru_cache(maxsize=None)
 def number_of(dtype: np.dtype) -> Optional[int]:
     """The type number of an array, or None. Text and object arrays count as strings."""
     if dtype.kind in "OUST":
