@@ -37,6 +37,10 @@ if command -v pkg-config >/dev/null; then
   "$here/hello" "$model" | grep -q '^output 0: float32, 40 bytes'
   echo "ok by hand"
 fi
+if command -v c++ >/dev/null; then
+  echo '#include <tenon/tenon.h>' | c++ -x c++ -std=c++11 -Wall -Wextra -Wpedantic -Werror -fsyntax-only -I"$prefix/include" -
+  echo "ok header in C++"
+fi
 if [ -x "$prefix/bin/tenon" ]; then
   "$prefix/bin/tenon" run "$model" -q >/dev/null
   echo "ok installed command"
