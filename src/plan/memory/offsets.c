@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_TRIES 400
-#define MAX_WORK 4000000      // pairs looked at in all tries
+#define MAX_TRIES 20000
+#define MAX_WORK 20000000     // pairs looked at in all tries
 
 typedef struct search {
     tn_block *blocks;
@@ -106,7 +106,10 @@ static void sort(search *s, int kind)
 static void improve(search *s, size_t bound)
 {
     uint64_t state = 0x9e3779b97f4a7c15u;
-    for (int i = 0; i < MAX_TRIES && s->best > bound && s->work < MAX_WORK; i++) {
+    for (int i = 0; i < MAX_TRIES && s->best > bound; i++) {
+        if (s->work > (s->best > bound + bound / 50 ? MAX_WORK : ENOUGH_WORK)) {
+            break;
+        }
         memcpy(s->order, s->best_order, s->count * sizeof *s->order);
         for (int swaps = 1 + i % 3; swaps > 0; swaps--) {
             state = state * 6364136223846793005u + 1442695040888963407u;
