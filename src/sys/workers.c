@@ -4,7 +4,7 @@
 // Ownership: see sys/workers.h. Threads: one job at a time.
 #include "sys/workers.h"
 #include "base/macros.h"
-#include "sys/pool.h"
+#include "sys/threads/thread_pool.h"
 
 #include <stdatomic.h>
 

@@ -2,7 +2,7 @@
 // Workers over each kind of pool: every item once, each slot on one thread at a time, no memory taken by a job.
 #include "support/unit.h"
 #include "sys/clock.h"
-#include "sys/pool.h"
+#include "sys/threads/thread_pool.h"
 
 #include <stdatomic.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The pthreadpool library as a tn_pool. Its threads spin for a while after a job, which makes the next one start in under a
 // microsecond.
-// Ownership: see sys/pool.h. Threads: one job at a time.
-#include "sys/pool.h"
+// Ownership: see sys/threads/thread_pool.h. Threads: one job at a time.
+#include "sys/threads/thread_pool.h"
 
 #include <pthreadpool.h>
 

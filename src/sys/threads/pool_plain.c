@@ -5,8 +5,8 @@
 //   caller:  job, generation + 1, wake all --> takes slots itself --> waits until none is running
 //   worker:  waits for a new generation    --> takes slots        --> the last one wakes the caller
 //
-// Ownership: see sys/pool.h. Threads: one job at a time.
-#include "sys/pool.h"
+// Ownership: see sys/threads/thread_pool.h. Threads: one job at a time.
+#include "sys/threads/thread_pool.h"
 
 #include <pthread.h>
 #include <stdbool.h>
