@@ -178,6 +178,50 @@ TENON_API tenon_status tenon_model_output(const tenon_model *model, size_t index
 /* What the model's maker wrote beside the graph (ONNX metadata_props): the text under `key`, or NULL. Lives as long as the model. */
 TENON_API const char *tenon_model_metadata(const tenon_model *model, const char *key);
 
+/* ---- what sessions can share: threads and idle memory ---- */
+
+typedef enum tenon_affinity { /* over the machine's fast and slow cores; without effect where all are alike (STATISTICS says so) */
+    TENON_AFFINITY_NONE = 0,
+    TENON_AFFINITY_BIG = 1,              /* only the fastest cluster */
+    TENON_AFFINITY_LITTLE = 2,           /* only the slowest cluster */
+    TENON_AFFINITY_HIGH_PERFORMANCE = 3, /* the fastest clusters that hold all threads */
+    TENON_AFFINITY_POWER_SAVE = 4        /* the slowest clusters that hold all threads */
+} tenon_affinity;
+
+/* One configuration for all devices; what a device lacks is skipped and reported in STATISTICS, never an error. */
+typedef struct tenon_power {
+    size_t struct_size;
+    tenon_affinity affinity;
+    int gpu_performance;   /* 0 default, 1 low, 2 normal, 3 high */
+    int gpu_priority;      /* 0 default, 1 low, 2 normal, 3 high */
+    int dsp_level;         /* 0 default, 1 (most saving) .. 5 (fastest) voltage corners */
+    int dsp_latency_us;    /* 0 default: highest wake-up latency the DSP may have */
+} tenon_power;
+
+TENON_API void tenon_power_init(tenon_power *power);
+
+/* Worker threads for any number of sessions. A job that finds them busy runs on its caller's thread, so no session waits for another. */
+typedef struct tenon_pool tenon_pool;
+
+typedef struct tenon_pool_options {
+    size_t struct_size;
+    unsigned threads;              /* the calling thread included; 0: one for each core */
+    tenon_affinity affinity;       /* of the threads made here */
+    /* Bring your own threads: calls task(task_context, slot) for every slot 0 .. slots-1 once, and returns when all are done. NULL: ours. */
+    void (*run)(void *context, void (*task)(void *task_context, size_t slot), void *task_context, size_t slots);
+    void *context;
+} tenon_pool_options;
+
+TENON_API void tenon_pool_options_init(tenon_pool_options *options);
+TENON_API tenon_status tenon_pool_create(tenon_pool **pool, const tenon_pool_options *options, tenon_error **error);
+TENON_API void tenon_pool_destroy(tenon_pool *pool); /* sessions that use it keep it alive */
+
+/* Idle arenas: sessions put their arena here after a run and take one for the next, so that many idle sessions hold little memory. */
+typedef struct tenon_arenas tenon_arenas;
+
+TENON_API tenon_status tenon_arenas_create(tenon_arenas **arenas, size_t max_idle_bytes, tenon_error **error);
+TENON_API void tenon_arenas_destroy(tenon_arenas *arenas); /* sessions that use it keep it alive */
+
 /* ---- session ---- */
 
 typedef struct tenon_session tenon_session;
@@ -202,6 +246,10 @@ typedef struct tenon_session_options {
     uint64_t limit_loop_steps;      /* steps of one Loop or Scan, 0: 2^20 */
     uint64_t limit_peak_bytes;      /* peak of arena, results and packed weights, 0: the largest of 768 MiB, 32 x the file, 256 x the inputs */
     size_t plan_cache;              /* plans kept, 0: 16 */
+    tenon_pool *pool;               /* threads shared with other sessions; NULL: the session's own */
+    tenon_arenas *arenas;           /* where the arena rests between runs; NULL: the session keeps it */
+    int light;                      /* non-zero: no arena; tensors are taken and given back step by step */
+    const tenon_power *power;       /* NULL: defaults */
 } tenon_session_options;
 
 TENON_API void tenon_session_options_init(tenon_session_options *options);
@@ -244,6 +292,16 @@ TENON_API size_t tenon_session_output_count(const tenon_session *session);
 
 /* Plans for the shapes and values set now without running. */
 TENON_API tenon_status tenon_session_prepare(tenon_session *session, const char *const *names, size_t count, tenon_error **error);
+
+/* The same on a thread of the session's own; done is called there when it ends (error is destroyed after the call). One run at a time:
+   STATE while one is in progress. The session must not be touched until done was called, tenon_session_cancel and _wait excepted. */
+typedef void (*tenon_done_fn)(void *context, tenon_session *session, tenon_status status, const tenon_error *error);
+TENON_API tenon_status tenon_session_run_async(tenon_session *session, const char *const *names, size_t count, tenon_done_fn done,
+                                               void *context, tenon_error **error);
+TENON_API void tenon_session_wait(tenon_session *session); /* until no asynchronous run is in progress */
+
+/* Gives back arenas, result buffers, idle blocks and all plans but the last. */
+TENON_API void tenon_session_trim(tenon_session *session);
 
 /* Makes the run in progress return CANCELLED soon; from any thread. */
 TENON_API void tenon_session_cancel(tenon_session *session);

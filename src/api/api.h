@@ -4,9 +4,11 @@
 #ifndef TN_API_H
 #define TN_API_H
 
+#include "exec/blocks.h"
 #include "exec/program.h"
 #include "import/import.h"
 #include "pass/pass.h"
+#include "sys/threads/thread_pool.h"
 #include "tenon/tenon.h"
 
 #include <pthread.h>
@@ -80,7 +82,30 @@ struct tenon_session {
     uint64_t runs;
     bool ran;                     // results are there
     pid_t pid;                    // of the process that made it
+    tn_pool_shared *pool;         // held; NULL: own threads
+    tn_block_cache blocks;
+    unsigned *cores;              // the calling thread's while it runs, by the affinity policy; NULL: anywhere
+    size_t n_cores;
+    const char *affinity_note;    // why the policy changes nothing, or NULL
+    tenon_power power;
+    struct tn_async *async;       // made by the first asynchronous run
 };
+
+struct tenon_pool {
+    tn_heap heap;
+    tn_pool_shared *shared;
+};
+
+struct tenon_arenas {
+    tn_heap heap;
+    tn_arena_pool *pool;
+};
+
+// Cores for a policy in the heap (*count of them); NULL with *note when the policy changes nothing.
+unsigned *tn_api_cores(tn_heap *heap, tenon_affinity affinity, unsigned threads, size_t *count, const char **note);
+
+// Ends the session's asynchronous thread, waiting for a run in progress.
+void tn_async_destroy(tenon_session *session);
 
 // Turns a recorded failure into *error (replacing an object that is there) and returns its status. Does nothing for TN_OK.
 tenon_status tn_api_fail(tenon_error **error, tn_status status, const tn_diag *diag);

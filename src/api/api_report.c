@@ -286,6 +286,9 @@ static void write_statistics(tn_text *text, const tenon_session *session)
     key_int(text, "plans_cached", plans);
     key_int(text, "fallbacks", session->context.fallbacks);
     key_int(text, "runs", session->runs);
+    key_int(text, "steps", session->context.steps);
+    key_int(text, "idle_block_bytes", session->blocks.idle_bytes);
+    key_string(text, "affinity_note", session->affinity_note);
     key_int(text, "live_bytes", atomic_load(&session->heap->live_bytes));
     key_int(text, "peak_bytes", atomic_load(&session->heap->peak_bytes));
     key_int(text, "packed_weight_bytes", session->model->weights.bytes);

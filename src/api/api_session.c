@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "exec/observe.h"
 #include "sys/clock.h"
+#include "sys/threads/affinity.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -44,6 +45,9 @@ void tenon_session_destroy(tenon_session *session)
     }
     tn_heap *heap = session->heap;
     tenon_model *model = session->model;
+    if (session->pid == getpid()) {
+        tn_async_destroy(session);     // in a forked child the threads do not exist
+    }
     while (session->wanted) {
         tn_wanted *wanted = session->wanted;
         session->wanted = wanted->next;
@@ -62,8 +66,12 @@ void tenon_session_destroy(tenon_session *session)
         session->devices[i]->vtable->close(session->devices[i]);
     }
     if (session->pid == getpid()) {
-        tn_workers_destroy(session->workers);     // in a forked child the threads do not exist
+        tn_workers_destroy(session->workers);
+        tn_pool_shared_drop(session->pool);
     }
+    tn_arena_pool_drop(session->context.arenas);
+    tn_block_trim(&session->blocks);
+    tn_give(heap, session->cores);
     tn_give(heap, session->inputs);
     tn_give(heap, session->feeds);
     tn_give(heap, session->device);
@@ -108,6 +116,28 @@ static tn_status open_devices(tenon_session *session, const char *name, tn_diag 
     return TN_OK;
 }
 
+// Own threads inherit the policy's cores from this thread while they are made; a shared pool has its own policy.
+static tn_status make_workers(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
+{
+    tn_affinity_saved saved = {.valid = false};
+    if (session->power.affinity < TENON_AFFINITY_NONE || session->power.affinity > TENON_AFFINITY_POWER_SAVE) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "affinity", "%d is not a policy", (int)session->power.affinity);
+    }
+    session->cores = tn_api_cores(session->heap, session->power.affinity, session->context.threads, &session->n_cores, &session->affinity_note);
+    if (options->pool) {
+        const tn_pool view = tn_pool_shared_view(options->pool->shared);
+        tn_pool_shared_hold(options->pool->shared);
+        session->pool = options->pool->shared;
+        return tn_workers_create(&session->workers, session->heap, view.run ? session->context.threads : 1, &view, diag);
+    }
+    if (session->cores) {
+        (void)tn_affinity_set(session->cores, session->n_cores, &saved);
+    }
+    const tn_status status = tn_workers_create(&session->workers, session->heap, session->context.threads, NULL, diag);
+    tn_affinity_restore(&saved);
+    return status;
+}
+
 static tn_status set_cpu(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
 {
     int known = 1;
@@ -119,11 +149,13 @@ static tn_status set_cpu(tenon_session *session, const tenon_session_options *op
     if (options->threads > MAX_THREADS) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "threads", "%u threads are more than %d", options->threads, MAX_THREADS);
     }
-    session->context.threads = options->threads ? options->threads : session->context.cpu.cores;
+    const unsigned pooled = options->pool ? tn_pool_shared_threads(options->pool->shared) : 0;
+    session->context.threads = options->threads ? options->threads : pooled ? pooled : session->context.cpu.cores;
+    session->context.threads = pooled ? TN_MIN(pooled, session->context.threads) : session->context.threads;
     if (options->precision && strcmp(options->precision, "fp32") != 0) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision of this build; there is: fp32", options->precision);
     }
-    return tn_workers_create(&session->workers, session->heap, session->context.threads, NULL, diag);
+    return make_workers(session, options, diag);
 }
 
 static tn_status set_context(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
@@ -134,6 +166,17 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     c->weights = &session->model->weights;
     c->strict = options->strict;
     c->limit_memory = options->memory_limit;
+    c->light = options->light != 0;
+    session->blocks.heap = session->heap;
+    c->blocks = &session->blocks;
+    if (options->arenas) {
+        tn_arena_pool_hold(options->arenas->pool);
+        c->arenas = options->arenas->pool;
+    }
+    tenon_power_init(&session->power);
+    if (options->power && !tn_api_options(&session->power, sizeof session->power, options->power)) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "power", "fill it with tenon_power_init first");
+    }
     c->limit_tensor = session->model->limit_tensor;
     c->limit_loop = options->limit_loop_steps ? options->limit_loop_steps : LIMIT_LOOP;
     c->log = session->model->log ? forward_log : NULL;
@@ -546,11 +589,16 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         tn_run run = {.context = &session->context, .workers = session->workers, .cancel = &session->cancel, .diag = &diag,
                       .deadline_ns = session->deadline_ns ? tn_clock_ns() + session->deadline_ns : 0,
                       .observe = session->step ? observe : NULL, .observer = session};
+        tn_affinity_saved saved = {.valid = false};
+        if (session->cores) {
+            (void)tn_affinity_set(session->cores, session->n_cores, &saved);
+        }
         bind_results(session);
         status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
         if (status == TN_DEVICE && lose_devices(session, &diag)) {
             status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
         }
+        tn_affinity_restore(&saved);
         session->ran = status == TN_OK;
         session->runs++;
     }
@@ -570,6 +618,17 @@ tenon_status tenon_session_prepare(tenon_session *session, const char *const *na
         status = tn_program_prepare(session->wanted->program, session->feeds, &diag);
     }
     return tn_api_fail(error, status, &diag);
+}
+
+void tenon_session_trim(tenon_session *session)
+{
+    for (tn_wanted *wanted = session ? session->wanted : NULL; wanted; wanted = wanted->next) {
+        tn_program_trim(wanted->program);
+    }
+    if (session) {
+        session->ran = false;
+        tn_block_trim(&session->blocks);
+    }
 }
 
 void tenon_session_cancel(tenon_session *session)

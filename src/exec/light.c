@@ -3,7 +3,7 @@
 #include "exec/light.h"
 
 // Slots of one root all point into its bytes.
-static void point(tn_plan *plan, int slot)
+void tn_light_point(tn_plan *plan, int slot)
 {
     tn_slot *s = &plan->slots[slot];
     const tn_slot *root = &plan->slots[s->root];
@@ -24,7 +24,7 @@ static tn_status take(tn_plan *plan, int slot, tn_diag *diag)
             return tn_fail_memory(diag, root->name, root->bytes);
         }
     }
-    point(plan, slot);
+    tn_light_point(plan, slot);
     return TN_OK;
 }
 
@@ -43,7 +43,7 @@ tn_status tn_light_before(tn_plan *plan, size_t at, tn_diag *diag)
     tn_step *step = &plan->steps[at];
     for (int i = 0; i < step->call.n_in; i++) {
         if (step->in[i] >= 0) {
-            point(plan, step->in[i]);
+            tn_light_point(plan, step->in[i]);
         }
     }
     for (int i = 0; i < step->call.n_out; i++) {

@@ -13,6 +13,9 @@ tn_status tn_light_before(tn_plan *plan, size_t at, tn_diag *diag);
 // Gives back what step `at` was the last to need, and its workspace.
 void tn_light_after(tn_plan *plan, size_t at);
 
+// Sets the address of a slot that views another's bytes.
+void tn_light_point(tn_plan *plan, int slot);
+
 // Gives back whatever is still held: after the run, or when it failed.
 void tn_light_end(tn_plan *plan);
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs plans. The walk over the steps is flat; everything that could be decided was decided when the plan was made.
 #include "exec/program.h"
+#include "exec/blocks.h"
+#include "exec/light.h"
 
 #include "base/num.h"
 #include "ir/edit.h"
@@ -12,11 +14,6 @@
 #include <string.h>
 
 #define MAX_KEY_ELEMENTS 64       // inputs with more elements are not in the key by value
-
-typedef struct pool_block {
-    struct pool_block *next;
-    void *data;
-} pool_block;
 
 typedef struct own_result {
     void *data;
@@ -33,7 +30,7 @@ struct tn_program {
     void *arena;
     size_t arena_bytes;
     own_result *own;              // by output
-    pool_block *pool;             // of the last run
+    tn_loose_block *pool;         // results of unknown size of the last run
     size_t pool_bytes;
     unsigned char *key;           // room for the key of one call
     size_t key_bytes;
@@ -66,12 +63,30 @@ static void destroy_plan(tn_plan *plan)
 static void free_pool(tn_program *program)
 {
     while (program->pool) {
-        pool_block *block = program->pool;
+        tn_loose_block *block = program->pool;
         program->pool = block->next;
-        tn_give(program->heap, block->data);
-        tn_give(program->heap, block);
+        tn_block_give(program->context->blocks, block);
     }
     program->pool_bytes = 0;
+}
+
+static void give_arena(tn_program *program)
+{
+    if (program->arena && program->context->arenas) {
+        tn_arena_pool_give(program->context->arenas, program->arena, program->arena_bytes);
+    } else {
+        tn_give(program->heap, program->arena);
+    }
+    program->arena = NULL;
+    program->arena_bytes = 0;
+}
+
+static bool take_arena(tn_program *program, size_t bytes)
+{
+    program->arena_bytes = bytes;
+    program->arena = program->context->arenas ? tn_arena_pool_take(program->context->arenas, bytes, &program->arena_bytes)
+                                              : tn_take(program->heap, bytes);
+    return program->arena != NULL;
 }
 
 void tn_program_destroy(tn_program *program)
@@ -89,7 +104,7 @@ void tn_program_destroy(tn_program *program)
         tn_give(program->heap, program->own[i].data);
     }
     tn_give(program->heap, program->own);
-    tn_give(program->heap, program->arena);
+    give_arena(program);
     tn_give(program->heap, program->by_value);
     tn_give(program->heap, program->key);
     tn_give(program->heap, program->later);
@@ -144,9 +159,7 @@ void tn_program_trim(tn_program *program)
         program->n_plans--;
     }
     free_pool(program);
-    tn_give(program->heap, program->arena);
-    program->arena = NULL;
-    program->arena_bytes = 0;
+    give_arena(program);
     for (size_t i = 0; i < program->graph->n_outputs; i++) {
         tn_give(program->heap, program->own[i].data);
         program->own[i] = (own_result){NULL, 0};
@@ -314,14 +327,15 @@ done:
 
 static tn_status bind_arena(tn_program *program, tn_plan *plan, tn_diag *diag)
 {
+    if (program->context->light) {
+        return TN_OK;
+    }
     if (program->arena_bytes < plan->memory.arena_bytes || !program->arena) {
-        tn_give(program->heap, program->arena);
-        program->arena_bytes = 0;
-        program->arena = tn_take(program->heap, plan->memory.arena_bytes);
-        if (!program->arena) {
+        give_arena(program);
+        if (!take_arena(program, plan->memory.arena_bytes)) {
+            program->arena_bytes = 0;
             return tn_fail_memory(diag, "arena", plan->memory.arena_bytes);
         }
-        program->arena_bytes = plan->memory.arena_bytes;
         for (tn_plan *other = program->plans; other; other = other->next) {
             other->bound_base = NULL;     // the new arena may lie where the old one lay
         }
@@ -430,17 +444,14 @@ tn_status tn_program_resize(tn_program *program, tn_plan *plan, const tn_step *s
                        program->pool_bytes + bytes, program->context->limit_memory ? "memory_limit" : "limit_peak_bytes",
                        (unsigned long long)limit);
     }
-    pool_block *block = tn_take_zero(program->heap, 1, sizeof *block);
-    void *data = block ? tn_take(program->heap, bytes) : NULL;
-    if (!data) {
-        tn_give(program->heap, block);
+    tn_loose_block *block = tn_block_take(program->context->blocks, bytes);
+    if (!block) {
         return tn_fail_memory(diag, step->call.name, bytes);
     }
-    block->data = data;
     block->next = program->pool;
     program->pool = block;
-    program->pool_bytes += bytes;
-    slot->tensor.data = data;
+    program->pool_bytes += tn_block_bytes(block);
+    slot->tensor.data = block->data;
     return TN_OK;
 }
 
@@ -483,21 +494,30 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
     return status;
 }
 
+static tn_status watch_step(tn_program *program, tn_plan *plan, tn_step *step, tn_run *run)
+{
+    run->observe(run->observer, plan, step, false, 0);
+    const uint64_t start = tn_clock_ns();
+    TN_TRY(run_step(program, plan, step, run));
+    run->observe(run->observer, plan, step, true, tn_clock_ns() - start);
+    return TN_OK;
+}
+
 static tn_status run_steps(tn_program *program, tn_plan *plan, tn_run *run)
 {
+    const bool light = program->context->light;
     for (size_t i = 0; i < plan->n_steps; i++) {
         tn_step *step = &plan->steps[i];
         TN_TRY(tn_run_check(run, step->call.name));
-        if (!run->observe) {
-            TN_TRY(run_step(program, plan, step, run));
-            continue;
+        if (light) {
+            TN_TRY(tn_light_before(plan, i, run->diag));
         }
-        run->observe(run->observer, plan, step, false, 0);
-        const uint64_t start = tn_clock_ns();
-        TN_TRY(run_step(program, plan, step, run));
-        run->observe(run->observer, plan, step, true, tn_clock_ns() - start);
+        TN_TRY(run->observe ? watch_step(program, plan, step, run) : run_step(program, plan, step, run));
+        if (light) {
+            tn_light_after(plan, i);
+        }
     }
-    run->executed += plan->n_steps;
+    program->context->steps += plan->n_steps;
     return TN_OK;
 }
 
@@ -523,6 +543,40 @@ static tn_status run_rest(tn_program *program, tn_plan *plan, tn_run *run, const
     return tn_program_run(plan->rest_program, run, program->later, results);
 }
 
+static tn_status run_rest_deeper(tn_program *program, tn_plan *plan, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
+{
+    for (size_t i = 0; program->context->light && i < plan->n_border; i++) {
+        tn_light_point(plan, plan->border[i]);
+    }
+    const tn_status status = ++run->depth > TN_MAX_DEPTH
+                                 ? tn_fail(run->diag, TN_LIMIT, "stage", "more than %d stages depend on one another", TN_MAX_DEPTH)
+                                 : run_rest(program, plan, run, inputs, results);
+    run->depth--;
+    return status;
+}
+
+// Hands the results over; those whose place was not known when the plan was made are copied to the caller's buffer.
+static tn_status give_results(tn_program *program, tn_plan *plan, tn_run *run, tn_result_slot *results)
+{
+    for (size_t i = 0; i < plan->n_outputs; i++) {
+        const tn_slot *root = &plan->slots[plan->slots[plan->outputs[i]].root];
+        size_t bytes;
+        results[i].tensor = plan->slots[plan->outputs[i]].tensor;
+        if (!results[i].bound || root->lease == TN_LEASE_OUTPUT || !tn_tensor_bytes(&results[i].tensor, &bytes)) {
+            continue;
+        }
+        if (bytes > results[i].bound_bytes) {
+            return tn_fail(run->diag, TN_INVALID_ARGUMENT, program->graph->outputs[i]->name,
+                           "the bound buffer has %zu bytes, the result takes %zu", results[i].bound_bytes, bytes);
+        }
+        if (bytes) {
+            memcpy(results[i].bound, results[i].tensor.data, bytes);
+        }
+        results[i].tensor.data = results[i].bound;
+    }
+    return TN_OK;
+}
+
 tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
 {
     TN_TRY(tn_program_prepare(program, inputs, run->diag));
@@ -530,28 +584,14 @@ tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inpu
     tn_plan *plan = program->plans;
     TN_TRY(bind_moving(program, plan, inputs, results, run->diag));
     plan->runs++;
-    TN_TRY(run_steps(program, plan, run));
-    if (plan->rest) {
-        const tn_status status = ++run->depth > TN_MAX_DEPTH
-                                     ? tn_fail(run->diag, TN_LIMIT, "stage", "more than %d stages depend on one another", TN_MAX_DEPTH)
-                                     : run_rest(program, plan, run, inputs, results);
-        run->depth--;
-        return status;
+    tn_status status = run_steps(program, plan, run);
+    if (status == TN_OK) {
+        status = plan->rest ? run_rest_deeper(program, plan, run, inputs, results) : give_results(program, plan, run, results);
     }
-    for (size_t i = 0; i < plan->n_outputs; i++) {
-        results[i].tensor = plan->slots[plan->outputs[i]].tensor;
-        const tn_slot *root = &plan->slots[plan->slots[plan->outputs[i]].root];
-        size_t bytes;
-        if (results[i].bound && root->lease != TN_LEASE_OUTPUT && tn_tensor_bytes(&results[i].tensor, &bytes)) {
-            if (bytes > results[i].bound_bytes) {
-                return tn_fail(run->diag, TN_INVALID_ARGUMENT, program->graph->outputs[i]->name,
-                               "the bound buffer has %zu bytes, the result takes %zu", results[i].bound_bytes, bytes);
-            }
-            if (bytes) {
-                memcpy(results[i].bound, results[i].tensor.data, bytes);
-            }
-            results[i].tensor.data = results[i].bound;
-        }
+    if (program->context->light) {
+        tn_light_end(plan);
+    } else if (program->context->arenas) {
+        give_arena(program);
     }
-    return TN_OK;
+    return status;
 }

@@ -21,7 +21,6 @@ typedef struct tn_run {
     void (*observe)(void *observer, const tn_plan *plan, const tn_step *step, bool after, uint64_t nanoseconds);
     void *observer;
     tn_diag *diag;
-    uint64_t executed;                // steps run
     unsigned depth;                   // stages and bodies below one another
 } tn_run;
 

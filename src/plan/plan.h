@@ -116,8 +116,11 @@ typedef struct tn_plan_context {
     const char *pin;                  // "op=version,..."
     void (*log)(void *context, int level, const char *text);
     void *log_context;
+    bool light;                       // no arena: tensors come and go step by step
+    struct tn_block_cache *blocks;    // for results of unknown size
+    struct tn_arena_pool *arenas;     // where arenas rest between runs; NULL: each program keeps its own
     // counters
-    uint64_t fallbacks, plans, hits;
+    uint64_t fallbacks, plans, hits, steps;
 } tn_plan_context;
 
 typedef struct tn_plan_request {

@@ -8,7 +8,8 @@
 #include <string.h>
 
 #define MAX_TRIES 20000
-#define MAX_WORK 20000000     // pairs looked at in all tries
+#define MAX_WORK 20000000      // pairs looked at in all tries
+#define ENOUGH_WORK 4000000    // the same once the result is within 2 % of the bound
 
 typedef struct search {
     tn_block *blocks;

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "exec/blocks.h"
 #include "exec/program.h"
 #include "ir/edit.h"
 #include "ops/index/op_find.h"
@@ -42,6 +43,7 @@ typedef struct fixture {
     tn_heap heap;
     tn_weights weights;
     tn_device *devices[1];
+    tn_block_cache blocks;
     tn_plan_context context;
     tn_diag diag;
 } fixture;
@@ -54,6 +56,8 @@ static void open_fixture(fixture *f, const char *isa)
     assert_int_equal(tn_weights_init(&f->weights, &f->heap, &f->diag), TN_OK);
     f->context = (tn_plan_context){.heap = &f->heap, .weights = &f->weights, .threads = 1, .n_devices = 1, .limit_tensor = 1 << 30,
                                    .limit_work = (uint64_t)1 << 40, .limit_loop = 1000};
+    f->blocks.heap = &f->heap;
+    f->context.blocks = &f->blocks;
     tn_cpu_detect(&f->context.cpu);
     f->context.cpu.features &= tn_cpu_mask(isa, &known);
     const tn_device_vtable *vtable = tn_registry_devices[0];
@@ -65,6 +69,7 @@ static void close_fixture(fixture *f)
 {
     f->devices[0]->vtable->close(f->devices[0]);
     tn_weights_deinit(&f->weights);
+    tn_block_trim(&f->blocks);
     assert_int_equal(atomic_load(&f->heap.live_blocks), 0);
 }
 
