@@ -3,5 +3,9 @@
 // Ownership: const data. Threads: any.
 #include "kernels/move/copy.inc"
 
-static const tn_kernel rows[] = {TN_COPY_ROW(avx2, TN_IMPL_AVX2, TN_CPU_AVX2)};
+static const tn_kernel rows[] = {
+    TN_COPY_ROW("", PLAIN, PLAIN, avx2, TN_IMPL_AVX2, TN_CPU_AVX2),
+    TN_COPY_BLOCKED(NCHW8C, "nchw8c", avx2, TN_IMPL_AVX2, TN_CPU_AVX2),
+    TN_COPY_BLOCKED(NCHW16C, "nchw16c", avx2, TN_IMPL_AVX2, TN_CPU_AVX2),
+};
 TN_EXPORT_KERNELS(copy_avx2, rows);

@@ -4,6 +4,7 @@
 #include "kernels/move/copy.h"
 
 #include "base/macros.h"
+#include "kernels/move/copy_blocked.h"
 #include "ops/move/op_copy.h"
 #include "ops/strided.h"
 
@@ -39,6 +40,13 @@ bool tn_copy_match(const tn_query *query, const char **why)
         *why = "strings";
         return false;
     }
+    for (int i = 0; i <= query->n_in; i++) {
+        const tn_tensor *tensor = i < query->n_in ? query->in[i] : out;
+        if (tensor->layout != TN_LAYOUT_PLAIN && (tensor->shape.rank < 3 || tensor->shape.rank > 5)) {
+            *why = "a tensor without channels and pixels in a blocked layout";
+            return false;
+        }
+    }
     for (int i = 0; i < regions->count; i++) {
         const tn_region *region = &regions->regions[i];
         const tn_tensor *source = region->source >= 0 && region->source < query->n_in ? query->in[region->source] : NULL;
@@ -49,6 +57,10 @@ bool tn_copy_match(const tn_query *query, const char **why)
         }
         if (!writes_once(region)) {
             *why = "a box writes backwards or more than once";
+            return false;
+        }
+        tn_region parts[TN_COPY_PARTS];
+        if (!empty(region) && tn_copy_physical(region, source, out, parts, why) < 0) {
             return false;
         }
     }
@@ -199,12 +211,18 @@ tn_status tn_copy_prepare(tn_prepare *prepare)
     const tn_query *query = prepare->query;
     const tn_regions *regions = ((const tn_copy_attr *)query->attr)->regions;
     void *memory;
-    TN_TRY(tn_prepare_params(prepare, sizeof(tn_copy_params) + (size_t)regions->count * sizeof(tn_copy_step), &memory));
+    const size_t room = (size_t)regions->count * TN_COPY_PARTS;
+    TN_TRY(tn_prepare_params(prepare, sizeof(tn_copy_params) + room * sizeof(tn_copy_step), &memory));
     tn_copy_params *p = memory;
     memcpy(p->fill, regions->fill, sizeof p->fill);
     for (int i = 0; i < regions->count; i++) {
-        if (!empty(&regions->regions[i])) {
-            make_step(&regions->regions[i], (int64_t)tn_dtype_bytes(query->out[0]->dtype), &p->steps[p->count]);
+        const tn_region *region = &regions->regions[i];
+        tn_region parts[TN_COPY_PARTS];
+        const char *why;
+        const tn_tensor *source = region->source < 0 ? NULL : query->in[region->source];
+        const int count = empty(region) ? 0 : tn_copy_physical(region, source, query->out[0], parts, &why);
+        for (int k = 0; k < count; k++) {
+            make_step(&parts[k], (int64_t)tn_dtype_bytes(query->out[0]->dtype), &p->steps[p->count]);
             p->items += p->steps[p->count++].items;
         }
     }
