@@ -57,6 +57,10 @@ extern "C" {
 
 TENON_API const char *tenon_version(void); /* "0.1.0" */
 
+/* Zeroes an option struct of `struct_size` bytes and writes the size into its first field. The *_init functions below call it with the size
+   that the caller was compiled with, so that a newer library never writes past an older caller's struct. */
+TENON_API void tenon_options_init(void *options, size_t struct_size);
+
 /* ---- status and errors ---- */
 
 typedef enum tenon_status {
@@ -148,7 +152,7 @@ typedef struct tenon_model_options {
     uint64_t limit_nodes;         /* nodes of all graphs after expansion, 0: 1,000,000 */
 } tenon_model_options;
 
-TENON_API void tenon_model_options_init(tenon_model_options *options);
+static inline void tenon_model_options_init(tenon_model_options *options) { tenon_options_init(options, sizeof *options); }
 
 /* Opens a model file (ONNX). The file stays mapped while the model lives; weights are read in place. options may be NULL.
    Errors: IO, INVALID_MODEL, UNSUPPORTED (all unsupported operators at once), LIMIT, OUT_OF_MEMORY. */
@@ -198,7 +202,7 @@ typedef struct tenon_power {
     int dsp_latency_us;    /* 0 default: highest wake-up latency the DSP may have */
 } tenon_power;
 
-TENON_API void tenon_power_init(tenon_power *power);
+static inline void tenon_power_init(tenon_power *power) { tenon_options_init(power, sizeof *power); }
 
 /* Worker threads for any number of sessions. A job that finds them busy runs on its caller's thread, so no session waits for another. */
 typedef struct tenon_pool tenon_pool;
@@ -212,7 +216,7 @@ typedef struct tenon_pool_options {
     void *context;
 } tenon_pool_options;
 
-TENON_API void tenon_pool_options_init(tenon_pool_options *options);
+static inline void tenon_pool_options_init(tenon_pool_options *options) { tenon_options_init(options, sizeof *options); }
 TENON_API tenon_status tenon_pool_create(tenon_pool **pool, const tenon_pool_options *options, tenon_error **error);
 TENON_API void tenon_pool_destroy(tenon_pool *pool); /* sessions that use it keep it alive */
 
@@ -252,7 +256,7 @@ typedef struct tenon_session_options {
     const tenon_power *power;       /* NULL: defaults */
 } tenon_session_options;
 
-TENON_API void tenon_session_options_init(tenon_session_options *options);
+static inline void tenon_session_options_init(tenon_session_options *options) { tenon_options_init(options, sizeof *options); }
 
 /* options may be NULL. Errors: DEVICE, INVALID_ARGUMENT, LIMIT, OUT_OF_MEMORY, FALLBACK. Plans at once when all input shapes are
    fixed, else at the first run. */

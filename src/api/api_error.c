@@ -26,6 +26,14 @@ const char *tenon_status_text(tenon_status status) { return tn_status_text((tn_s
 const char *tenon_dtype_text(tenon_dtype dtype) { return tn_dtype_text((tn_dtype)dtype); }
 size_t tenon_dtype_bytes(tenon_dtype dtype) { return tn_dtype_bytes((tn_dtype)dtype); }
 
+void tenon_options_init(void *options, size_t struct_size)
+{
+    if (options && struct_size >= sizeof struct_size) {
+        memset(options, 0, struct_size);
+        memcpy(options, &struct_size, sizeof struct_size);
+    }
+}
+
 static bool is_static(const tenon_error *error);
 
 // Same layout as tenon_error with its text in place.

@@ -9,12 +9,6 @@
 #define LIMIT_TENSOR ((uint64_t)1 << 32)
 #define LIMIT_NODES 1000000
 
-void tenon_model_options_init(tenon_model_options *options)
-{
-    memset(options, 0, sizeof *options);
-    options->struct_size = sizeof *options;
-}
-
 void tn_model_release(tenon_model *model)
 {
     if (!model || atomic_fetch_sub(&model->references, 1) != 1) {

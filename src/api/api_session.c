@@ -18,12 +18,6 @@
 #define LIMIT_WORK ((uint64_t)1 << 33)
 #define LIMIT_PEAK ((uint64_t)768 << 20)
 
-void tenon_session_options_init(tenon_session_options *options)
-{
-    memset(options, 0, sizeof *options);
-    options->struct_size = sizeof *options;
-}
-
 // ---- create and destroy ----
 
 static void destroy_wanted(tenon_session *session, tn_wanted *wanted)

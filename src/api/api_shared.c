@@ -10,18 +10,6 @@ _Static_assert((int)TENON_AFFINITY_BIG == (int)TN_AFFINITY_BIG && (int)TENON_AFF
 
 #define MAX_THREADS 1024
 
-void tenon_power_init(tenon_power *power)
-{
-    memset(power, 0, sizeof *power);
-    power->struct_size = sizeof *power;
-}
-
-void tenon_pool_options_init(tenon_pool_options *options)
-{
-    memset(options, 0, sizeof *options);
-    options->struct_size = sizeof *options;
-}
-
 unsigned *tn_api_cores(tn_heap *heap, tenon_affinity affinity, unsigned threads, size_t *count, const char **note)
 {
     tn_core cores[TN_MAX_CORES];

@@ -124,7 +124,7 @@ class InferenceSession:
         self._lib = lib = _ffi.library()
 
         model_options = _ffi.ModelOptions()
-        lib.tenon_model_options_init(c.byref(model_options))
+        lib.tenon_options_init(c.byref(model_options), c.sizeof(model_options))
         self._log_fn = _ffi.LogFn(lambda _, level, said: _log.log(_LEVELS[min(max(level, 0), 3)], "%s", _ffi.text(said)))
         model_options.log = self._log_fn
         model_options.folder = _encode(folder, "folder")
@@ -133,7 +133,7 @@ class InferenceSession:
         model_options.limit_nodes = _unsigned("limit_nodes", limit_nodes)
 
         options = _ffi.SessionOptions()
-        lib.tenon_session_options_init(c.byref(options))
+        lib.tenon_options_init(c.byref(options), c.sizeof(options))
         options.device, options.precision = _encode(device, "device"), _encode(precision, "precision")
         options.isa, options.pin = _encode(isa, "isa"), _encode(pin, "pin")
         options.threads = _unsigned("threads", threads, 32)
