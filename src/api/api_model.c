@@ -51,6 +51,16 @@ static tn_status optimise(tenon_model *model, tn_diag *diag)
     return tn_optimise(model->optimised, &context, NULL);
 }
 
+// Packed weights take the place of the file's pages in memory instead of lying beside them.
+static void forget_source(void *context, const void *data, size_t bytes)
+{
+    const tenon_model *model = context;
+    tn_file_forget(&model->file, data, bytes);
+    for (size_t i = 0; i < model->import.n_files; i++) {
+        tn_file_forget(&model->import.files[i], data, bytes);
+    }
+}
+
 static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, const tenon_model_options *options, const char *folder, tn_diag *diag)
 {
     model->limit_tensor = options->limit_tensor_bytes ? options->limit_tensor_bytes : LIMIT_TENSOR;
@@ -63,6 +73,8 @@ static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, cons
     }
     model->has_lock = true;
     TN_TRY(tn_weights_init(&model->weights, &model->heap, diag));
+    model->weights.packed = forget_source;
+    model->weights.context = model;
     const tn_import_options import = {.folder = folder, .limit_tensor_bytes = model->limit_tensor,
                                       .limit_nodes = options->limit_nodes ? options->limit_nodes : LIMIT_NODES};
     TN_TRY(tn_import_model(&model->import, data, size, &import, &model->heap, diag));

@@ -67,6 +67,10 @@ static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query 
         memcpy(packed->data, source->data, pack->bytes);
         weights->copied_bytes += pack->bytes;
     }
+    size_t bytes;
+    if (shared && weights->packed && tn_tensor_bytes(source, &bytes)) {
+        weights->packed(weights->context, source->data, bytes);
+    }
     packed->source = shared ? source->data : NULL;
     packed->id = pack->id;
     packed->variant = pack->variant;

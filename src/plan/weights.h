@@ -25,6 +25,9 @@ typedef struct tn_weights {
     tn_packed *first;
     size_t bytes;             // of all packed forms
     size_t copied_bytes;      // of those that are plain aligned copies
+    // Told when a constant that outlives the plan was packed: its own bytes are not needed for now. NULL: nobody to tell.
+    void (*packed)(void *context, const void *data, size_t bytes);
+    void *context;
 } tn_weights;
 
 tn_status tn_weights_init(tn_weights *weights, tn_heap *heap, tn_diag *diag);

@@ -198,3 +198,15 @@ tn_status tn_file_write(const char *path, const void *data, size_t size, tn_diag
     }
     return TN_OK;
 }
+
+void tn_file_forget(const tn_file *file, const void *data, size_t bytes)
+{
+    const uintptr_t page = 4096, start = (uintptr_t)file->data, from = (uintptr_t)data;
+    if (!file->mapped || from < start || from - start > file->size || bytes > file->size - (from - start)) {
+        return;
+    }
+    const uintptr_t first = (from + page - 1) & ~(page - 1), last = (from + bytes) & ~(page - 1);
+    if (first < last) {
+        (void)madvise((void *)first, last - first, MADV_DONTNEED);
+    }
+}

@@ -24,6 +24,10 @@ tn_status tn_file_open_below(tn_file *file, const char *folder, const char *path
 
 void tn_file_close(tn_file *file);
 
+// These bytes will not be read soon: whole pages of a mapped file inside them stop counting as ours (reading them again is still right,
+// and slow once). Bytes outside the file are ignored.
+void tn_file_forget(const tn_file *file, const void *data, size_t bytes);
+
 // Writes a whole file or nothing: to a temporary name beside it, then renamed. Errors: TN_IO.
 tn_status tn_file_write(const char *path, const void *data, size_t size, tn_diag *diag);
 
