@@ -76,7 +76,11 @@ static tn_status run_pass(tn_graph *graph, tn_pass_context *context, const tn_pa
 static tn_status run_step(tn_graph *graph, tn_pass_context *context, const tn_pass *pass, bool *changed)
 {
     const unsigned before = context->changes;
-    TN_TRY(run_pass(graph, context, pass));
+    const tn_status status = run_pass(graph, context, pass);
+    if (status != TN_OK) {
+        // Editing calls say only that there is no memory; what has a message of its own keeps it.
+        return tn_fail(context->diag, status, graph->name, "the pass %s failed: %s", pass->name, tn_status_text(status));
+    }
     *changed = context->changes != before;
 #ifdef TN_DEBUG
     TN_TRY(tn_graph_verify(graph, context->diag));

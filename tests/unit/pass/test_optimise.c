@@ -146,7 +146,7 @@ static bool optimise_rich(tn_heap *heap, void *context)
     tn_diag diag = {TN_OK, "", ""};
     tn_graph *graph = tn_graph_parse(rich, heap, &diag);
     tn_pass_context passes = {.heap = heap, .diag = &diag, .limit_tensor_bytes = UINT64_C(1) << 30};
-    tn_status status = graph ? tn_optimise(graph, &passes, NULL) : diag.status;
+    tn_status status = graph ? tn_optimise(graph, &passes, NULL) : TN_OUT_OF_MEMORY;
     if (status == TN_OK) {
         status = tn_graph_verify(graph, &diag);
     } else if (graph) {
