@@ -24,6 +24,7 @@ typedef struct step {
 
 static const step steps[] = {
     // Constants, and the branches they decide.
+    {&tn_pass_split_einsum, REPEAT},
     {&tn_pass_fold, REPEAT},
     {&tn_pass_inline_if, REPEAT},
     {&tn_pass_sink, REPEAT},
@@ -47,6 +48,7 @@ static const step steps[] = {
     {&tn_pass_fuse_affine, 0},
     {&tn_pass_fuse_act, SHAPED},
     // What is left.
+    {&tn_pass_fold, 0},
     {&tn_pass_fuse_chain, SHAPED},
     {&tn_pass_dedup, 0},
     {&tn_pass_dead, SHAPED},

@@ -211,13 +211,14 @@ tn_status tn_rewrite_node(tn_graph *graph, tn_pass_context *context, const tn_re
 tn_status tn_insert_node(tn_graph *graph, tn_pass_context *context, tn_node *before, const tn_node *from, const tn_op *op,
                          const void *attr, tn_value *const *in, int n_in, tn_dtype dtype, const tn_shape *shape, tn_value **out)
 {
-    *out = tn_graph_value(graph, NULL);
-    tn_node *node = *out ? tn_graph_node(graph, before, op, from->name, attr, in, n_in, out, 1) : NULL;
+    tn_value *value = tn_graph_value(graph, NULL);   // `in` may be `out`
+    tn_node *node = value ? tn_graph_node(graph, before, op, from->name, attr, in, n_in, &value, 1) : NULL;
     if (!node) {
         return tn_fail_memory(context->diag, from->name, sizeof *node);
     }
-    (*out)->dtype = dtype;
-    (*out)->shape = *shape;
+    value->dtype = dtype;
+    value->shape = *shape;
+    *out = value;
     return tn_node_add_origins(graph, node, from);
 }
 

@@ -257,6 +257,10 @@ static tn_status read_field(reader *r, const tn_attr *row, void *at)
             }
         }
         return expected(r, row->name);
+    case TN_ATTR_TEXT:
+        TN_TRY(read_string(r, word, sizeof word));
+        *(const char **)at = tn_arena_text(&r->graph->arena, word, strlen(word));
+        return *(const char **)at ? TN_OK : no_memory(r);
     case TN_ATTR_INTS:
         return read_ints(r, at);
     default:

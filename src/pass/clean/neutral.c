@@ -213,22 +213,31 @@ static tn_status simpler_clamp(tn_graph *graph, tn_pass_context *context, tn_nod
     return tn_rewrite_node(graph, context, &rewrite, NULL);
 }
 
-// The mean over the spatial dims of [N, C, H, W], kept as ones, is a global pooling: it has kernels for all layouts.
+// The mean over the spatial dims of [N, C, H, W] is a global pooling, which has kernels for all layouts; the dims are taken away
+// behind it when they are not to be kept.
 static tn_status simpler_mean(tn_graph *graph, tn_pass_context *context, tn_node *node)
 {
     const tn_reduce_attr *attr = node->attr;
     int64_t axes[2];
     int count = 0;
-    if (!tn_is_f32(node->in[0]) || node->in[0]->shape.rank != 4 || !attr->keepdims || node->n_in < 2 ||
-        !tn_int_list(node->in[1], 2, axes, &count) || count != 2) {
+    if (!tn_is_f32(node->in[0]) || node->in[0]->shape.rank != 4 || node->n_in < 2 || !tn_int_list(node->in[1], 2, axes, &count) ||
+        count != 2) {
         return TN_OK;
     }
     const int64_t a = axes[0] < 0 ? axes[0] + 4 : axes[0], b = axes[1] < 0 ? axes[1] + 4 : axes[1];
     if (TN_MIN(a, b) != 2 || TN_MAX(a, b) != 3) {
         return TN_OK;
     }
-    const tn_rewrite rewrite = {.root = node, .op = &tn_op_global_average_pool, .in = node->in, .n_in = 1};
-    return tn_rewrite_node(graph, context, &rewrite, NULL);
+    if (attr->keepdims) {
+        return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_global_average_pool, .in = node->in, .n_in = 1},
+                               NULL);
+    }
+    tn_shape pooled_shape = node->in[0]->shape;
+    pooled_shape.dims[2] = pooled_shape.dims[3] = 1;
+    tn_value *pooled;
+    TN_TRY(tn_insert_node(graph, context, node, node, &tn_op_global_average_pool, NULL, node->in, 1, TN_F32, &pooled_shape, &pooled));
+    tn_value *const in[2] = {pooled, node->in[1]};
+    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_squeeze, .in = in, .n_in = 2}, NULL);
 }
 
 // The sum of x * x has an operator of its own, which does not write the squares.

@@ -6,6 +6,7 @@
 
 #include "pass/pass.h"
 
+extern const tn_pass tn_pass_split_einsum;    // einsum that is a matrix product
 extern const tn_pass tn_pass_fuse_pattern;    // activations written out: silu, hard_swish, hard_sigmoid, mish, gelu
 extern const tn_pass tn_pass_fuse_norm;       // layer_norm and rms_norm written out
 extern const tn_pass tn_pass_fuse_matmul;     // gemm, transposed and scaled operands, reshapes around a product

@@ -81,6 +81,24 @@ static int same_axis(const tn_shape *before, int axis, const tn_shape *after)
     return -1;
 }
 
+// The constant has one number for each index of the last dims of `after`, which are the last dim of `before` taken apart.
+static bool is_split_channel(const tn_value *constant, int64_t count, const tn_shape *after, const tn_shape *before)
+{
+    int rank = constant->shape.rank;
+    while (rank > 0 && constant->shape.dims[constant->shape.rank - rank] == 1) {
+        rank--;
+    }
+    if (rank < 1 || rank > after->rank || before->rank < 1 || before->dims[before->rank - 1] != count) {
+        return false;
+    }
+    for (int d = 1; d <= rank; d++) {
+        if (constant->shape.dims[constant->shape.rank - d] != after->dims[after->rank - d]) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // The constant as it must be before the reshape; NULL: it cannot pass, or no memory.
 static tn_value *moved_constant(tn_graph *graph, tn_value *constant, const tn_shape *after, const tn_shape *before, int axis)
 {
@@ -91,6 +109,10 @@ static tn_value *moved_constant(tn_graph *graph, tn_value *constant, const tn_sh
     if (count == 1) {
         const tn_shape scalar = {0, {0}};
         return tn_graph_alias(graph, NULL, &scalar, constant);
+    }
+    if (axis == before->rank - 1 && is_split_channel(constant, count, after, before)) {
+        const tn_shape vector = {1, {count}};
+        return tn_graph_alias(graph, NULL, &vector, constant);
     }
     const int at = same_axis(before, axis, after);
     if (at < 0 || !tn_per_axis(constant, after->rank, at, after->dims[at])) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pad with zeros of spatial dims before a convolution or an average pooling becomes part of its own padding. For a pooling that
-// is exact only when it counts its padding, or has none yet and then counts it.
+// A pad with zeros of spatial dims before a convolution or a pooling becomes part of its own padding. For an average pooling that is
+// exact only when it counts its padding, or has none yet and then counts it; for a max pooling, whose own padding is below all
+// values, when no value is below zero.
 // Ownership: the caller's graph. Threads: one per graph.
 #include "pass/fuse/fuse.h"
 
 #include "ops/move/op_slice.h"
+#include "ops/nn/op_activation.h"
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_pool.h"
 #include "pass/rewrite.h"
@@ -100,6 +102,15 @@ static bool is_zero(const tn_ints *pads)
     return true;
 }
 
+// No element is below zero, whatever the inputs are.
+static bool never_negative(const tn_value *value)
+{
+    const tn_node *node = value->producer;
+    double low;
+    return node && (node->op == &tn_op_relu || node->op == &tn_op_sigmoid || node->op == &tn_op_hard_sigmoid ||
+                    (node->op == &tn_op_clip && node->n_in > 1 && tn_scalar(node->in[1], &low) && low >= 0));
+}
+
 static tn_status visit(tn_graph *graph, tn_pass_context *context, tn_node *node)
 {
     tn_node *pad = tn_made_by(node->in[0], &tn_op_pad);
@@ -124,6 +135,14 @@ static tn_status visit(tn_graph *graph, tn_pass_context *context, tn_node *node)
             return take_pad(graph, context, node, pad, &attr);
         }
     }
+    if (node->op == &tn_op_max_pool && node->n_out == 1 && never_negative(pad->in[0])) {
+        tn_pool_attr attr = *(const tn_pool_attr *)node->attr;
+        if (!attr.ceil_mode && joined_pads(graph, &attr.pads, attr.auto_pad, extra, spatial, &attr.pads) &&
+            within_kernel(&attr.pads, &attr.kernel)) {
+            attr.auto_pad = TN_PAD_NOTSET;
+            return take_pad(graph, context, node, pad, &attr);
+        }
+    }
     return TN_OK;
 }
 
@@ -131,7 +150,7 @@ static tn_status run_fuse_pad(tn_graph *graph, tn_pass_context *context)
 {
     for (tn_node *node = graph->first, *next; node; node = next) {
         next = node->next;
-        if ((node->op == &tn_op_conv || node->op == &tn_op_average_pool) && node->n_in > 0 && node->in[0]) {
+        if ((node->op == &tn_op_conv || node->op == &tn_op_average_pool || node->op == &tn_op_max_pool) && node->n_in > 0 && node->in[0]) {
             TN_TRY(visit(graph, context, node));
         }
     }
