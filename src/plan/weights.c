@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model's store of packed weights. A plain list: a model has tens to hundreds of them and they are looked up only while
-// planning.
+// The model's store of packed weights: a small hash table with chains, looked up only while planning.
 #include "plan/weights.h"
 
 #include <string.h>
@@ -21,19 +20,23 @@ void tn_weights_deinit(tn_weights *weights)
     if (!weights->heap) {
         return;
     }
-    while (weights->first) {
-        tn_packed *packed = weights->first;
-        weights->first = packed->next;
-        tn_give(weights->heap, packed->data);
-        tn_give(weights->heap, packed);
+    for (size_t i = 0; i < TN_WEIGHT_BUCKETS; i++) {
+        while (weights->buckets[i]) {
+            tn_packed *packed = weights->buckets[i];
+            weights->buckets[i] = packed->next;
+            tn_give(weights->heap, packed->data);
+            tn_give(weights->heap, packed);
+        }
     }
     pthread_mutex_destroy(&weights->lock);
     weights->heap = NULL;
 }
 
+static size_t bucket_of(const void *source) { return (size_t)(((uintptr_t)source >> 4) * 0x9e3779b97f4a7c15u >> 56) % TN_WEIGHT_BUCKETS; }
+
 static tn_packed *find(const tn_weights *weights, const void *source, const char *id, uint64_t variant)
 {
-    for (tn_packed *p = weights->first; p; p = p->next) {
+    for (tn_packed *p = weights->buckets[bucket_of(source)]; p; p = p->next) {
         if (p->source && p->source == source && p->variant == variant && strcmp(p->id, id) == 0) {
             return p;
         }
@@ -75,8 +78,9 @@ static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query 
     packed->id = pack->id;
     packed->variant = pack->variant;
     packed->bytes = pack->bytes;
-    packed->next = weights->first;
-    weights->first = packed;
+    tn_packed **bucket = &weights->buckets[bucket_of(packed->source)];
+    packed->next = *bucket;
+    *bucket = packed;
     weights->bytes += pack->bytes;
     return packed;
 }
@@ -108,7 +112,7 @@ void tn_weights_give(tn_weights *weights, tn_packed *packed)
     }
     pthread_mutex_lock(&weights->lock);
     if (--packed->references == 0) {
-        tn_packed **link = &weights->first;
+        tn_packed **link = &weights->buckets[bucket_of(packed->source)];
         while (*link != packed) {
             link = &(*link)->next;
         }

@@ -9,6 +9,8 @@
 
 #include <pthread.h>
 
+#define TN_WEIGHT_BUCKETS 256
+
 typedef struct tn_packed {
     struct tn_packed *next;
     const void *source;       // the constant's bytes: identity of the weight; NULL: not shared
@@ -22,7 +24,7 @@ typedef struct tn_packed {
 typedef struct tn_weights {
     tn_heap *heap;
     pthread_mutex_t lock;
-    tn_packed *first;
+    tn_packed *buckets[TN_WEIGHT_BUCKETS];   // by the constant's address
     size_t bytes;             // of all packed forms
     size_t copied_bytes;      // of those that are plain aligned copies
     // Told when a constant that outlives the plan was packed: its own bytes are not needed for now. NULL: nobody to tell.
