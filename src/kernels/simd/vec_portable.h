@@ -64,11 +64,13 @@ TN_INLINE void tn_vi_store_8(void *p, tn_vi v) { tn_vi_store_8_n(p, v, TN_VL); }
 // ---- integers, bits ----
 
 TN_INLINE tn_vi tn_vi_set(int32_t x) { return (tn_vi){x, x, x, x}; }
-TN_INLINE tn_vi tn_vi_add(tn_vi a, tn_vi b) { return a + b; }
-TN_INLINE tn_vi tn_vi_sub(tn_vi a, tn_vi b) { return a - b; }
+// Sums wrap, as the instructions of the other tiers do.
+typedef uint32_t tn_vu __attribute__((vector_size(16)));
+TN_INLINE tn_vi tn_vi_add(tn_vi a, tn_vi b) { return (tn_vi)((tn_vu)a + (tn_vu)b); }
+TN_INLINE tn_vi tn_vi_sub(tn_vi a, tn_vi b) { return (tn_vi)((tn_vu)a - (tn_vu)b); }
 TN_INLINE tn_vi tn_vi_and(tn_vi a, tn_vi b) { return a & b; }
 TN_INLINE tn_vi tn_vi_or(tn_vi a, tn_vi b) { return a | b; }
-TN_INLINE tn_vi tn_vi_shl(tn_vi a, int n) { return (tn_vi)((__attribute__((vector_size(16))) uint32_t)a << (uint32_t)n); }
+TN_INLINE tn_vi tn_vi_shl(tn_vi a, int n) { return (tn_vi)((tn_vu)a << (uint32_t)n); }
 TN_INLINE tn_vi tn_vi_shr(tn_vi a, int n) { return a >> n; }
 TN_INLINE tn_vi tn_vf_bits(tn_vf v) { return (tn_vi)v; }
 TN_INLINE tn_vf tn_vf_from_bits(tn_vi v) { return (tn_vf)v; }

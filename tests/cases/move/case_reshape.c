@@ -60,6 +60,9 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
         const int n = draw_list(c->op, &shape, r, list);
         c->in[1] = tn_draw_list(arena, n, list);
     }
+    if (c->op == &tn_op_reshape && c->attr && !listed) {
+        ((tn_reshape_attr *)c->attr)->allowzero = true;   // dims of 0 are meant
+    }
     if (c->op == &tn_op_flatten && c->attr) {
         ((tn_flatten_attr *)c->attr)->axis = listed ? 2 : tn_rand_range(r, -shape.rank, shape.rank);
     }
