@@ -159,10 +159,37 @@ static void map_loop(tn_onnx_node *node)
             tn_onnx_fail(node, TN_INVALID_MODEL, "its body has %zu inputs and %zu outputs, expected %zu and %zu or more",
                          scope.graph->n_inputs, scope.graph->n_outputs, carried + 2, carried + 1);
         }
-        have = scope.graph->n_outputs - 1;
+        have = tn_onnx_good(node) ? scope.graph->n_outputs - 1 : 0;
     }
     check_results(node, have);
     build_control(node, &tn_op_loop, &attr, (int)carried + 2, &scope, 1, (int)have);
+}
+
+static void check_scan_operands(tn_onnx_node *node, int64_t n_scan)
+{
+    if (n_scan < 1 || n_scan > node->n_in) {
+        tn_onnx_fail(node, TN_INVALID_MODEL, "num_scan_inputs is %lld of %d operands", (long long)n_scan, node->n_in);
+    }
+    for (int i = 0; i < node->n_in; ++i) {
+        if (!node->in[i]) {
+            tn_onnx_fail(node, TN_INVALID_MODEL, "operand %d is missing", i);
+        }
+    }
+}
+
+// How many results the body makes; its inputs are checked too.
+static size_t count_scan_results(tn_onnx_node *node, const tn_onnx_scope *scope, int64_t n_state)
+{
+    if (!tn_onnx_good(node)) {
+        return 0;
+    }
+    const size_t have = scope->graph->n_outputs;
+    if (scope->graph->n_inputs != (size_t)node->n_in || have < (size_t)n_state || have > INT32_MAX) {
+        tn_onnx_fail(node, TN_INVALID_MODEL, "its body has %zu inputs and %zu outputs, expected %d and %lld or more",
+                     scope->graph->n_inputs, have, node->n_in, (long long)n_state);
+        return 0;
+    }
+    return have;
 }
 
 static void map_scan(tn_onnx_node *node)
@@ -173,31 +200,96 @@ static void map_scan(tn_onnx_node *node)
                          .in_directions = tn_onnx_ints(node, "scan_input_directions"),
                          .out_axes = tn_onnx_ints(node, "scan_output_axes"),
                          .out_directions = tn_onnx_ints(node, "scan_output_directions")};
-    if (attr.n_scan < 1 || attr.n_scan > node->n_in) {
-        tn_onnx_fail(node, TN_INVALID_MODEL, "num_scan_inputs is %lld of %d operands", (long long)attr.n_scan, node->n_in);
-    }
-    for (int i = 0; i < node->n_in; ++i) {
-        if (!node->in[i]) {
-            tn_onnx_fail(node, TN_INVALID_MODEL, "operand %d is missing", i);
-        }
-    }
+    check_scan_operands(node, attr.n_scan);
     attr.n_state = node->n_in - attr.n_scan;
     tn_onnx_body(node, "body", &scope);
-    size_t have = 0;
-    if (tn_onnx_good(node)) {
-        have = scope.graph->n_outputs;
-        if (scope.graph->n_inputs != (size_t)node->n_in || have < (size_t)attr.n_state) {
-            tn_onnx_fail(node, TN_INVALID_MODEL, "its body has %zu inputs and %zu outputs, expected %d and %lld or more",
-                         scope.graph->n_inputs, have, node->n_in, (long long)attr.n_state);
-        }
-    }
+    const size_t have = count_scan_results(node, &scope, attr.n_state);
     check_results(node, have);
     build_control(node, &tn_op_scan, &attr, node->n_in, &scope, 1, (int)have);
+}
+
+// ---- Scan of opset 8: state and scanned values have a batch dim in front ----
+
+// A scope like the one of a body in which there is nothing yet but an input for each operand of the node.
+static void open_batch(tn_onnx_node *node, tn_onnx_scope *batch, tn_value **in)
+{
+    tn_onnx_scope *outer = node->scope;
+    *batch = (tn_onnx_scope){.reader = outer->reader, .outer = outer, .opsets = outer->opsets, .depth = outer->depth + 1,
+                             .call = outer->call, .prefix = "", .defaults = outer->defaults, .n_defaults = outer->n_defaults};
+    tn_map_init(&batch->values, &outer->reader->scratch);
+    tn_map_init(&batch->renamed, &outer->reader->scratch);
+    batch->graph = tn_graph_create(outer->reader->heap, "batch");
+    for (int i = 0; i < node->n_in && batch->graph; ++i) {
+        in[i] = tn_graph_value(batch->graph, NULL);
+        if (!in[i] || tn_graph_add_input(batch->graph, in[i]) != TN_OK) {
+            out_of_memory(node, sizeof *in[i]);
+            return;
+        }
+    }
+    if (!batch->graph) {
+        out_of_memory(node, sizeof *batch->graph);
+    }
+}
+
+// The scan over the time steps of one element of the batch, inside `batch`. Its results are the outputs there.
+static void scan_steps(tn_onnx_node *node, tn_onnx_scope *batch, tn_value **in, const tn_scan_attr *attr)
+{
+    tn_arena *scratch = &batch->reader->scratch;
+    tn_onnx_scope body;
+    tn_onnx_node step = *node;
+    step.scope = batch;
+    step.graph = batch->graph;
+    step.in = in;
+    tn_onnx_body(&step, "body", &body);
+    const size_t have = count_scan_results(&step, &body, attr->n_state);
+    step.n_out = (int)have;
+    step.out = tn_arena_array(scratch, have + 1, sizeof *step.out);
+    step.out_names = tn_arena_array(scratch, have + 1, sizeof *step.out_names);
+    for (size_t i = 0; i < have && step.out && tn_onnx_good(&step); ++i) {
+        step.out[i] = tn_graph_value(batch->graph, NULL);
+        if (!step.out[i] || tn_graph_add_output(batch->graph, step.out[i]) != TN_OK) {
+            out_of_memory(&step, sizeof *step.out[i]);
+        }
+    }
+    if (!step.out || !step.out_names) {
+        out_of_memory(&step, have * sizeof *step.out);
+    }
+    build_control(&step, &tn_op_scan, attr, node->n_in, &body, 1, (int)have);
+    node->status = step.status;
+}
+
+static void map_scan_8(tn_onnx_node *node)
+{
+    tn_onnx_scope batch = {0};
+    if (tn_onnx_in(node, 0)) {
+        tn_onnx_refuse(node, "sequences of different lengths");
+        return;
+    }
+    ++node->in;
+    node->n_in = TN_MAX(node->n_in - 1, 0);
+    const tn_scan_attr all = {.n_scan = node->n_in};
+    tn_scan_attr attr = {.n_scan = tn_onnx_int(node, "num_scan_inputs", 0), .in_directions = tn_onnx_ints(node, "directions")};
+    check_scan_operands(node, attr.n_scan);
+    attr.n_state = node->n_in - attr.n_scan;
+    tn_value **in = tn_arena_array(&node->scope->reader->scratch, (size_t)node->n_in + 1, sizeof *in);
+    if (!in) {
+        out_of_memory(node, (size_t)node->n_in * sizeof *in);
+    }
+    if (tn_onnx_good(node)) {
+        open_batch(node, &batch, in);
+    }
+    if (tn_onnx_good(node)) {
+        scan_steps(node, &batch, in, &attr);
+    }
+    const size_t have = batch.graph ? batch.graph->n_outputs : 0;
+    check_results(node, have);
+    build_control(node, &tn_op_scan, &all, node->n_in, &batch, 1, (int)have);
 }
 
 static const tn_onnx_row rows[] = {
     {.type = "If", .since = 1, .map = map_if},
     {.type = "Loop", .since = 1, .map = map_loop},
+    {.type = "Scan", .since = 8, .until = 8, .map = map_scan_8},
     {.type = "Scan", .since = 9, .map = map_scan},
     {0},
 };
