@@ -223,7 +223,43 @@ def external():
                  inits=[outside("a", F32, [2], 3, 8), outside("b", TensorProto.UINT4, [3], 1, 2)])
 
 
-MODELS = [names, tensors, constants, functions, control, opset6, opset10, resize13, contrib, many, unsupported, external]
+def quantised():
+    """Quantised operators of com.microsoft."""
+    ms = {"domain": "com.microsoft"}
+    nodes = [node("QLinearSigmoid", "q s z s z", "a1", **ms), node("QLinearLeakyRelu", "a1 s z s z", "a2", alpha=0.2, **ms),
+             node("QLinearAveragePool", "a2 s z s z", "a3", kernel_shape=[2, 2], **ms),
+             node("QLinearGlobalAveragePool", "a3 s z s z", "a4", channels_last=0, **ms),
+             node("QLinearSoftmax", "a3 s z s z", "a5", axis=-1, opset=13, **ms), node("QLinearAdd", "a3 s z a5 s z s z", "a6", **ms),
+             node("QLinearMul", "a3 s z a5 s z s z", "a7", **ms), node("QLinearConcat", "s z a6 s z a7 s z", "a8", axis=1, **ms),
+             node("QGemm", "m s z m s z c", "g1", transA=1, transB=1, alpha=0.5, **ms), node("QGemm", "m s z m s z c s z", "g2", **ms),
+             node("MatMulIntegerToFloat", "m m s s z z bias", "g3", **ms), node("DynamicQuantizeMatMul", "g3 m s", "g4", **ms)]
+    return model(nodes, [info("q", TensorProto.UINT8, [1, 3, 4, 4]), info("m", TensorProto.UINT8, [2, 2])],
+                 [info(n) for n in ("a4", "a8", "g1", "g2", "g4")], opset=13, ir=7, domains=[("com.microsoft", 1)],
+                 inits=[numpy_helper.from_array(np.float32(0.5), "s"), numpy_helper.from_array(np.uint8(3), "z"),
+                        numpy_helper.from_array(np.array([7, 8], np.int32), "c"), reals("bias", 1, 2)])
+
+
+def domains():
+    """Graphs read in place, operators of the smaller domains, the Scan of opset 8."""
+    score = graph("score", [node("Mul", "s two", "t"), node("Tanh", "t", "u")], [info("s")], ["u"], [reals("two", 2)])
+    body = graph("body", [node("Add", "sum e", "next"), node("Mul", "next k", "line")], [info("sum", F32, [2]), info("e", F32, [2])],
+                 ["next", "line"])
+    nodes = [node("FlexAttention", "q kv kv", "f", "flex", domain="ai.onnx.preview", score_mod=score, scale=0.25),
+             node("Adam", "rate t x g v h", "x2 v2 h2", domain="ai.onnx.preview.training", norm_coefficient=0.1),
+             node("Binarizer", "x", "b", domain="ai.onnx.ml", threshold=0.5),
+             node("ArrayFeatureExtractor", "x at", "e", domain="ai.onnx.ml"),
+             node("Scan", "none init seq", "final lines", "old", body=body, num_scan_inputs=1, directions=[1])]
+    nodes[4].input[0] = ""
+    m = model(nodes, [info("q", F32, [1, 4, 2, 8]), info("kv", F32, [1, 2, 3, 8]), info("rate", F32, []), info("t", I64, []),
+                      info("x", F32, [2]), info("g", F32, [2]), info("v", F32, [2]), info("h", F32, [2]), info("init", F32, [1, 2]),
+                      info("seq", F32, [1, 3, 2])],
+              [info(n) for n in ("f", "x2", "v2", "h2", "b", "e", "final", "lines")], opset=8, ir=7,
+              domains=[("ai.onnx.preview", 1), ("ai.onnx.preview.training", 1), ("ai.onnx.ml", 1)],
+              inits=[reals("k", 3), ints("at", 1)])
+    return m
+
+
+MODELS = [names, tensors, constants, functions, control, opset6, opset10, resize13, contrib, many, unsupported, external, quantised, domains]
 
 
 def main():

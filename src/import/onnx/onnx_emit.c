@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "ops/math/op_cast.h"
+#include "ops/move/op_reshape.h"
 #include "ops/op_eval.h"
 
 #include <string.h>
@@ -106,17 +107,25 @@ void tn_onnx_build(tn_onnx_node *node, const tn_op *op, const void *attr, tn_val
     hint(node, made);
 }
 
+void tn_onnx_emit_several(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in, tn_value **out, int count)
+{
+    for (int i = 0; i < count; ++i) {
+        out[i] = tn_onnx_good(node) ? tn_graph_value(node->graph, NULL) : NULL;
+        if (!out[i] && tn_onnx_good(node)) {
+            out_of_memory(node, sizeof *out[i]);
+        }
+    }
+    tn_onnx_build(node, op, attr, in, n_in, out, count);
+    for (int i = 0; i < count && !tn_onnx_good(node); ++i) {
+        out[i] = NULL;
+    }
+}
+
 tn_value *tn_onnx_emit(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in)
 {
-    tn_value *value = tn_onnx_good(node) ? tn_graph_value(node->graph, NULL) : NULL;
-    if (!value) {
-        if (tn_onnx_good(node)) {
-            out_of_memory(node, sizeof *value);
-        }
-        return NULL;
-    }
-    tn_onnx_build(node, op, attr, in, n_in, &value, 1);
-    return tn_onnx_good(node) ? value : NULL;
+    tn_value *value;
+    tn_onnx_emit_several(node, op, attr, in, n_in, &value, 1);
+    return value;
 }
 
 tn_value *tn_onnx_result(tn_onnx_node *node, int i)
@@ -141,6 +150,11 @@ void tn_onnx_finish_one(tn_onnx_node *node, int index, const tn_op *op, const vo
     if (value) {
         tn_onnx_build(node, op, attr, in, n_in, &value, 1);
     }
+}
+
+void tn_onnx_finish_as(tn_onnx_node *node, int index, tn_value *x)
+{
+    tn_onnx_finish_one(node, index, &tn_op_identity, NULL, TN_IN(x));
 }
 
 void tn_onnx_finish(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in)

@@ -5,8 +5,6 @@
 // Ownership and threads: see onnx_read.h.
 #include "import/onnx/onnx_read.h"
 
-#include "ops/move/op_reshape.h"
-
 #include <string.h>
 
 // Functions are found by domain, name and overload, joined with zero bytes (names hold none).
@@ -183,7 +181,7 @@ static tn_status take_results(tn_onnx_scope *scope, const tn_onnx_function *func
         }
         TN_TRY(tn_onnx_full_name(call->scope, call->out_names[i], "a value", &name));
         if (name && strcmp(name, value->name) != 0) {
-            tn_onnx_finish_one(call, i, &tn_op_identity, NULL, TN_IN(value));
+            tn_onnx_finish_as(call, i, value);
         } else {
             call->out[i] = value;
         }

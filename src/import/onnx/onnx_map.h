@@ -160,11 +160,17 @@ void tn_onnx_fill(tn_onnx_node *node, const tn_op *op, const tn_onnx_field *fiel
 // A new operator with one result without a name of its own.
 tn_value *tn_onnx_emit(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in);
 
+// The same for an operator with `count` results; out is NULL throughout when building has stopped.
+void tn_onnx_emit_several(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in, tn_value **out, int count);
+
 // The operator that makes all results of the node.
 void tn_onnx_finish(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in);
 
 // The operator that makes result `index` alone.
 void tn_onnx_finish_one(tn_onnx_node *node, int index, const tn_op *op, const void *attr, tn_value *const *in, int n_in);
+
+// Result `index` is a copy of x.
+void tn_onnx_finish_as(tn_onnx_node *node, int index, tn_value *x);
 
 // The operator that makes the `count` results in `out` (entries may be NULL).
 void tn_onnx_build(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in, tn_value *const *out,

@@ -114,6 +114,9 @@ tn_status tn_onnx_add_opset(tn_onnx_reader *reader, tn_onnx_opsets *opsets, tn_s
     if (wire.fault) {
         return tn_onnx_malformed(reader, "", "OperatorSetIdProto", wire.at, wire.fault);
     }
+    if (opsets->count == TN_ONNX_MAX_OPSETS) {   // they are searched one by one for each node
+        return tn_fail(reader->diag, TN_LIMIT, "", "more than %d opsets are imported", TN_ONNX_MAX_OPSETS);
+    }
     tn_onnx_opset *v = tn_arena_grow(&reader->scratch, opsets->v, opsets->count, &opsets->capacity, sizeof *v);
     if (!v) {
         return tn_fail_memory(reader->diag, "", (opsets->count + 1) * sizeof *v);

@@ -17,6 +17,7 @@
 enum {
     TN_ONNX_MAX_OPSET = 28,      // newest opset of the default domain that is understood
     TN_ONNX_MAX_IR = 14,         // newest IR version
+    TN_ONNX_MAX_OPSETS = 128,    // imported by a model or by a function
     TN_ONNX_MAX_NESTING = 32,    // graphs and function calls inside each other
     TN_ONNX_MAX_ATTRS = 256,     // attributes of one node
     TN_ONNX_MAX_SYMBOLS = 4096,  // names of dims that are kept; dims with further names are just unknown

@@ -414,7 +414,7 @@ static void test_functions(void **state)
 // ---- every byte, every allocation ----
 
 static const char *const files[] = {"names", "tensors", "constants", "functions", "control", "opset10",
-                                    "resize13", "contrib", "many", "unsupported", "external"};
+                                    "resize13", "contrib", "many", "unsupported", "external", "quantised", "domains"};
 
 static void open_file(tn_file *file, size_t i)
 {

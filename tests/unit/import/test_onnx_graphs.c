@@ -61,7 +61,7 @@ static void check_golden(const char *name, const tn_text *text)
 static void test_graphs(void **state)
 {
     static const char *const names[] = {"names", "tensors", "constants", "functions", "control", "opset6",
-                                        "opset10", "resize13", "contrib", "many", "external"};
+                                        "opset10", "resize13", "contrib", "many", "external", "quantised", "domains"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         tn_heap heap;
         tn_import model;

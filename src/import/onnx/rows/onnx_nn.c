@@ -171,7 +171,7 @@ static void map_dropout(tn_onnx_node *node)
         tn_onnx_refuse(node, "dropout in training mode");
         return;
     }
-    tn_onnx_finish_one(node, 0, &tn_op_identity, NULL, TN_IN(x));
+    tn_onnx_finish_as(node, 0, x);
     if (tn_onnx_wants(node, 1)) {
         tn_value *one = node->opset >= 10 ? tn_onnx_const_real(node, TN_BOOL, 1) : tn_onnx_const_like(node, x, 1);
         tn_value *shape = tn_onnx_shape_of(node, x);

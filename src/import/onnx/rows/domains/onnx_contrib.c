@@ -5,18 +5,12 @@
 
 #include "loop/loop.h"
 #include "ops/math/op_binary.h"
-#include "ops/math/op_reduce.h"
 #include "ops/nn/op_activation.h"
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_matmul.h"
 #include "ops/nn/op_norm.h"
-#include "ops/quant/op_qlinear.h"
 
 #include <stddef.h>
-
-static const tn_onnx_field qconcat_fields[] = {
-    {.name = "axis", .kind = TN_ATTR_INT, .offset = offsetof(tn_qconcat_attr, axis), .required = true},
-};
 
 // ---- fused convolution and matrix products ----
 
@@ -140,9 +134,6 @@ static const tn_onnx_row rows[] = {
     {.type = "FusedConv", .since = 1, .max_in = 4, .map = map_fused_conv},
     {.type = "FusedMatMul", .since = 1, .max_in = 2, .map = map_fused_matmul},
     {.type = "Gelu", .since = 1, .max_in = 1, .map = map_gelu},
-    {.type = "QLinearAdd", .since = 1, .op = &tn_op_qlinear_add},
-    {.type = "QLinearConcat", .since = 1, .op = &tn_op_qlinear_concat, TN_FIELDS(qconcat_fields)},
-    {.type = "QLinearMul", .since = 1, .op = &tn_op_qlinear_mul},
     {.type = "QuickGelu", .since = 1, .max_in = 1, .map = map_quick_gelu},
     {.type = "SkipLayerNormalization", .since = 1, .max_in = 5, .map = map_skip_layer_norm},
     {.type = "SkipSimplifiedLayerNormalization", .since = 1, .max_in = 4, .map = map_skip_rms_norm},

@@ -26,8 +26,9 @@ static tn_value *share_heads(tn_onnx_node *node, tn_value *x, tn_value *q)
     tn_value *five = tn_onnx_unsqueeze(node, x, &two, 1);
     tn_value *repeats = tn_onnx_const_ints(node, (const int64_t[]){1, 1, wanted / own, 1, 1}, 5);
     tn_value *many = tn_onnx_emit(node, &tn_op_tile, NULL, TN_IN(five, repeats));
-    tn_value *shape = tn_onnx_emit(node, &tn_op_concat, &concat,
-                                   TN_IN(tn_onnx_emit(node, &tn_op_shape, &outer, TN_IN(q)), tn_onnx_emit(node, &tn_op_shape, &inner, TN_IN(x))));
+    tn_value *front = tn_onnx_emit(node, &tn_op_shape, &outer, TN_IN(q));
+    tn_value *back = tn_onnx_emit(node, &tn_op_shape, &inner, TN_IN(x));
+    tn_value *shape = tn_onnx_emit(node, &tn_op_concat, &concat, TN_IN(front, back));
     return tn_onnx_emit(node, &tn_op_reshape, &reshape, TN_IN(many, shape));
 }
 

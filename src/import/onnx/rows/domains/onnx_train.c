@@ -4,12 +4,12 @@
 // Ownership: const data. Threads: any.
 #include "import/onnx/rows/onnx_rows.h"
 
-#include "ops/move/op_reshape.h"
 #include "ops/math/op_binary.h"
 #include "ops/math/op_cast.h"
 #include "ops/math/op_select.h"
 #include "ops/math/op_unary.h"
 
+// Calls that build are never siblings among the arguments of another: their order, and so the graph, would be the compiler's choice.
 static tn_value *binary(tn_onnx_node *node, const tn_op *op, tn_value *a, tn_value *b)
 {
     return tn_onnx_emit(node, op, NULL, TN_IN(a, b));
@@ -19,6 +19,20 @@ static tn_value *binary(tn_onnx_node *node, const tn_op *op, tn_value *a, tn_val
 static tn_value *scaled(tn_onnx_node *node, double v, tn_value *x)
 {
     return binary(node, &tn_op_mul, tn_onnx_const_like(node, x, v), x);
+}
+
+// v * x + w * y
+static tn_value *mixed(tn_onnx_node *node, double v, tn_value *x, double w, tn_value *y)
+{
+    tn_value *a = scaled(node, v, x);
+    return binary(node, &tn_op_add, a, scaled(node, w, y));
+}
+
+// sqrt(x) + epsilon
+static tn_value *root_plus(tn_onnx_node *node, tn_value *x, double epsilon)
+{
+    tn_value *root = tn_onnx_emit(node, &tn_op_sqrt, NULL, TN_IN(x));
+    return binary(node, &tn_op_add, root, tn_onnx_const_like(node, x, epsilon));
 }
 
 // The gradient with weight decay: norm * x + g.
@@ -58,13 +72,14 @@ static void map_adagrad(tn_onnx_node *node)
     for (int i = 0; i < n; ++i) {
         tn_value *r = node->in[0], *x = node->in[2 + i], *h = node->in[2 + 2 * n + i];
         tn_value *t = tn_onnx_emit(node, &tn_op_cast_like, NULL, TN_IN(node->in[1], r));
-        tn_value *rate = binary(node, &tn_op_div, r, binary(node, &tn_op_add, tn_onnx_const_like(node, r, 1), scaled(node, decay, t)));
+        tn_value *one = tn_onnx_const_like(node, r, 1);
+        tn_value *rate = binary(node, &tn_op_div, r, binary(node, &tn_op_add, one, scaled(node, decay, t)));
         tn_value *g = decayed(node, x, node->in[2 + n + i]);
         tn_value *sum = binary(node, &tn_op_add, h, binary(node, &tn_op_mul, g, g));
-        tn_value *root = binary(node, &tn_op_add, tn_onnx_emit(node, &tn_op_sqrt, NULL, TN_IN(sum)), tn_onnx_const_like(node, h, epsilon));
+        tn_value *root = root_plus(node, sum, epsilon);
         tn_value *step = binary(node, &tn_op_div, binary(node, &tn_op_mul, rate, g), root);
         tn_onnx_finish_one(node, i, &tn_op_sub, NULL, TN_IN(x, step));
-        tn_onnx_finish_one(node, n + i, &tn_op_identity, NULL, TN_IN(sum));
+        tn_onnx_finish_as(node, n + i, sum);
     }
 }
 
@@ -89,14 +104,14 @@ static void map_adam(tn_onnx_node *node)
     for (int i = 0; i < n; ++i) {
         tn_value *x = node->in[2 + i], *v = node->in[2 + 2 * n + i], *h = node->in[2 + 3 * n + i];
         tn_value *g = decayed(node, x, node->in[2 + n + i]);
-        tn_value *v2 = binary(node, &tn_op_add, scaled(node, alpha, v), scaled(node, 1 - alpha, g));
-        tn_value *h2 = binary(node, &tn_op_add, scaled(node, beta, h), scaled(node, 1 - beta, binary(node, &tn_op_mul, g, g)));
-        tn_value *root = binary(node, &tn_op_add, tn_onnx_emit(node, &tn_op_sqrt, NULL, TN_IN(h2)), tn_onnx_const_like(node, h, epsilon));
+        tn_value *v2 = mixed(node, alpha, v, 1 - alpha, g);
+        tn_value *h2 = mixed(node, beta, h, 1 - beta, binary(node, &tn_op_mul, g, g));
+        tn_value *root = root_plus(node, h2, epsilon);
         tn_value *step = binary(node, &tn_op_div, binary(node, &tn_op_mul, rate, v2), root);
         tn_value *moved = binary(node, &tn_op_sub, x, step);
         tn_onnx_finish_one(node, i, &tn_op_mul, NULL, TN_IN(tn_onnx_const_like(node, x, 1 - post), moved));
-        tn_onnx_finish_one(node, n + i, &tn_op_identity, NULL, TN_IN(v2));
-        tn_onnx_finish_one(node, 2 * n + i, &tn_op_identity, NULL, TN_IN(h2));
+        tn_onnx_finish_as(node, n + i, v2);
+        tn_onnx_finish_as(node, 2 * n + i, h2);
     }
 }
 
@@ -109,11 +124,12 @@ static void map_momentum(tn_onnx_node *node)
     for (int i = 0; i < n; ++i) {
         tn_value *x = node->in[2 + i], *v = node->in[2 + 2 * n + i];
         tn_value *g = decayed(node, x, node->in[2 + n + i]);
-        tn_value *weight = after_first(node, tn_onnx_const_like(node, x, beta), tn_onnx_const_like(node, x, 1));
-        tn_value *v2 = binary(node, &tn_op_add, scaled(node, alpha, v), binary(node, &tn_op_mul, weight, g));
+        tn_value *later = tn_onnx_const_like(node, x, beta), *first = tn_onnx_const_like(node, x, 1);
+        tn_value *step = binary(node, &tn_op_mul, after_first(node, later, first), g);
+        tn_value *v2 = binary(node, &tn_op_add, scaled(node, alpha, v), step);
         tn_value *direction = nesterov ? binary(node, &tn_op_add, g, scaled(node, alpha, v2)) : v2;
         tn_onnx_finish_one(node, i, &tn_op_sub, NULL, TN_IN(x, binary(node, &tn_op_mul, node->in[0], direction)));
-        tn_onnx_finish_one(node, n + i, &tn_op_identity, NULL, TN_IN(v2));
+        tn_onnx_finish_as(node, n + i, v2);
     }
 }
 

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantised operators of com.microsoft, as onnxruntime's quantisation tools write them (docs/ContribOperators.md). Those without an
+// integer operator of ours are built as what they mean: dequantise, compute, quantise; the fusion passes find the pattern again.
+// Ownership: const data. Threads: any.
+#include "import/onnx/rows/onnx_rows.h"
+
+#include "ops/math/op_binary.h"
+#include "ops/math/op_cast.h"
+#include "ops/move/op_transpose.h"
+#include "ops/nn/op_activation.h"
+#include "ops/nn/op_pool.h"
+#include "ops/nn/op_softmax.h"
+#include "ops/quant/op_qlinear.h"
+#include "ops/quant/op_quantize.h"
+
+#include <stddef.h>
+
+static const tn_onnx_field quantize_fields[] = {TN_FIELD_INT(tn_quantize_attr, axis, "axis", 1), TN_FIELD_BOOL(tn_quantize_attr, saturate, "saturate", 1)};
+static const tn_onnx_field dequantize_fields[] = {TN_FIELD_INT(tn_quantize_attr, axis, "axis", 1)};
+static const tn_onnx_field qconcat_fields[] = {
+    {.name = "axis", .kind = TN_ATTR_INT, .offset = offsetof(tn_qconcat_attr, axis), .required = true},
+};
+
+static const tn_quantize_attr per_tensor = {.axis = 1, .saturate = true};
+
+// ---- dequantise, compute, quantise: operands x, x_scale, x_zero?, y_scale, y_zero? ----
+
+static tn_value *dequantised(tn_onnx_node *node)
+{
+    return tn_onnx_emit(node, &tn_op_dequantize_linear, &per_tensor, TN_IN(tn_onnx_in(node, 0), tn_onnx_in(node, 1), tn_onnx_in(node, 2)));
+}
+
+static void finish_quantised(tn_onnx_node *node, const tn_op *op, const void *attr)
+{
+    tn_value *y = tn_onnx_emit(node, op, attr, TN_IN(dequantised(node)));
+    tn_onnx_finish(node, &tn_op_quantize_linear, &per_tensor, TN_IN(y, tn_onnx_in(node, 3), tn_onnx_in(node, 4)));
+}
+
+static void map_leaky_relu(tn_onnx_node *node)
+{
+    const tn_activation_attr attr = {.alpha = tn_onnx_real(node, "alpha", 0.01f)};
+    finish_quantised(node, &tn_op_leaky_relu, &attr);
+}
+
+static void map_sigmoid(tn_onnx_node *node)
+{
+    finish_quantised(node, &tn_op_sigmoid, NULL);
+}
+
+static bool refuse_channels_last(tn_onnx_node *node)
+{
+    if (tn_onnx_int(node, "channels_last", 0) != 0) {
+        tn_onnx_refuse(node, "channels after the spatial dims (channels_last = 1)");
+    }
+    return !tn_onnx_good(node);
+}
+
+static void map_global_average_pool(tn_onnx_node *node)
+{
+    if (!refuse_channels_last(node)) {
+        finish_quantised(node, &tn_op_global_average_pool, NULL);
+    }
+}
+
+static void map_average_pool(tn_onnx_node *node)
+{
+    static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL};   // TN_PAD_NOTSET ...
+    if (refuse_channels_last(node)) {
+        return;
+    }
+    const tn_pool_attr attr = {.kernel = tn_onnx_ints(node, "kernel_shape"),
+                               .strides = tn_onnx_ints(node, "strides"),
+                               .pads = tn_onnx_ints(node, "pads"),
+                               .auto_pad = tn_onnx_choice(node, "auto_pad", auto_pads, TN_PAD_NOTSET),
+                               .ceil_mode = tn_onnx_int(node, "ceil_mode", 0) != 0,
+                               .count_include_pad = tn_onnx_int(node, "count_include_pad", 0) != 0,
+                               .p = 2};
+    finish_quantised(node, &tn_op_average_pool, &attr);
+}
+
+// Attribute opset says which Softmax is meant; before 13 all dims from the axis on are one, which for the last axis is the same.
+static void map_softmax(tn_onnx_node *node)
+{
+    const tn_softmax_attr attr = {.axis = tn_onnx_int(node, "axis", -1)};
+    const tn_value *x = tn_onnx_in(node, 0);
+    if (tn_onnx_int(node, "opset", 13) < 13 && attr.axis != -1 && !(x && x->shape.rank >= 0 && attr.axis == x->shape.rank - 1)) {
+        tn_onnx_refuse(node, "the softmax of opset 12 over several axes");
+        return;
+    }
+    finish_quantised(node, &tn_op_softmax, &attr);
+}
+
+// ---- integer products with float results ----
+
+// a [.., M, K] b [K, N] in integers, times both scales, plus bias?. A missing a_zero or b_zero is zero.
+static tn_value *scaled_product(tn_onnx_node *node, tn_value *const integer[4], tn_value *a_scale, tn_value *b_scale)
+{
+    const tn_cast_attr to_float = {.to = TN_F32, .saturate = true};
+    tn_value *sum = tn_onnx_emit(node, &tn_op_matmul_integer, NULL, integer, 4);
+    tn_value *real = tn_onnx_emit(node, &tn_op_cast, &to_float, TN_IN(sum));
+    tn_value *scale = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(a_scale, b_scale));
+    return tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(real, scale));
+}
+
+static void finish_biased(tn_onnx_node *node, tn_value *y, tn_value *bias)
+{
+    if (bias) {
+        tn_onnx_finish(node, &tn_op_add, NULL, TN_IN(y, bias));
+    } else if (tn_onnx_good(node)) {
+        tn_onnx_finish_as(node, 0, y);
+    }
+}
+
+// a, b, a_scale, b_scale, a_zero?, b_zero?, bias?
+static void map_integer_to_float(tn_onnx_node *node)
+{
+    tn_value *const integer[4] = {tn_onnx_in(node, 0), tn_onnx_in(node, 1), tn_onnx_in(node, 4), tn_onnx_in(node, 5)};
+    finish_biased(node, scaled_product(node, integer, tn_onnx_in(node, 2), tn_onnx_in(node, 3)), tn_onnx_in(node, 6));
+}
+
+// a (float), b, b_scale, b_zero?, bias?: a is quantised by its own range.
+static void map_dynamic_matmul(tn_onnx_node *node)
+{
+    tn_value *parts[3];
+    tn_value *a = tn_onnx_in(node, 0);
+    tn_onnx_emit_several(node, &tn_op_dynamic_quantize_linear, NULL, TN_IN(a), parts, 3);
+    tn_value *const integer[4] = {parts[0], tn_onnx_in(node, 1), parts[2], tn_onnx_in(node, 3)};
+    finish_biased(node, scaled_product(node, integer, parts[1], tn_onnx_in(node, 2)), tn_onnx_in(node, 4));
+}
+
+static tn_value *turned(tn_onnx_node *node, tn_value *x, const char *attribute)
+{
+    static const int64_t swap[] = {1, 0};
+    const tn_transpose_attr attr = {.perm = {swap, 2, true}};
+    return tn_onnx_int(node, attribute, 0) != 0 ? tn_onnx_emit(node, &tn_op_transpose, &attr, TN_IN(x)) : x;
+}
+
+// a, a_scale, a_zero, b, b_scale, b_zero, c (int32)?, y_scale?, y_zero?: quantised when y_scale is there, else float.
+static void map_qgemm(tn_onnx_node *node)
+{
+    const tn_cast_attr to_float = {.to = TN_F32, .saturate = true};
+    tn_value *a = turned(node, tn_onnx_in(node, 0), "transA"), *b = turned(node, tn_onnx_in(node, 3), "transB");
+    tn_value *sum = tn_onnx_emit(node, &tn_op_matmul_integer, NULL, TN_IN(a, b, tn_onnx_in(node, 2), tn_onnx_in(node, 5)));
+    if (tn_onnx_in(node, 6)) {
+        sum = tn_onnx_emit(node, &tn_op_add, NULL, TN_IN(sum, tn_onnx_in(node, 6)));
+    }
+    tn_value *real = tn_onnx_emit(node, &tn_op_cast, &to_float, TN_IN(sum));
+    tn_value *scale = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(tn_onnx_in(node, 1), tn_onnx_in(node, 4)));
+    const double alpha = tn_onnx_real(node, "alpha", 1.0f);
+    if (alpha != 1) {
+        scale = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(scale, tn_onnx_const_real(node, TN_F32, alpha)));
+    }
+    if (!tn_onnx_in(node, 7)) {
+        tn_onnx_finish(node, &tn_op_mul, NULL, TN_IN(real, scale));
+        return;
+    }
+    tn_value *y = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(real, scale));
+    tn_onnx_finish(node, &tn_op_quantize_linear, &per_tensor, TN_IN(y, tn_onnx_in(node, 7), tn_onnx_in(node, 8)));
+}
+
+static const tn_onnx_row rows[] = {
+    {.type = "DequantizeLinear", .since = 1, .op = &tn_op_dequantize_linear, TN_FIELDS(dequantize_fields)},
+    {.type = "DynamicQuantizeMatMul", .since = 1, .max_in = 5, .map = map_dynamic_matmul},
+    {.type = "MatMulIntegerToFloat", .since = 1, .max_in = 7, .map = map_integer_to_float},
+    {.type = "QGemm", .since = 1, .max_in = 9, .map = map_qgemm},
+    {.type = "QLinearAdd", .since = 1, .op = &tn_op_qlinear_add},
+    {.type = "QLinearAveragePool", .since = 1, .max_in = 5, .map = map_average_pool},
+    {.type = "QLinearConcat", .since = 1, .op = &tn_op_qlinear_concat, TN_FIELDS(qconcat_fields)},
+    {.type = "QLinearGlobalAveragePool", .since = 1, .max_in = 5, .map = map_global_average_pool},
+    {.type = "QLinearLeakyRelu", .since = 1, .max_in = 5, .map = map_leaky_relu},
+    {.type = "QLinearMul", .since = 1, .op = &tn_op_qlinear_mul},
+    {.type = "QLinearSigmoid", .since = 1, .max_in = 5, .map = map_sigmoid},
+    {.type = "QLinearSoftmax", .since = 1, .max_in = 5, .map = map_softmax},
+    {.type = "QuantizeLinear", .since = 1, .op = &tn_op_quantize_linear, TN_FIELDS(quantize_fields)},
+    {0},
+};
+
+const tn_onnx_table tn_onnx_contrib_quant = {"com.microsoft", rows};
