@@ -17,6 +17,7 @@ typedef struct eval {
     const void *packed[TN_MAX_PACKS];
     void *scratch;
     size_t max_bytes;
+    bool given;                            // the caller's results have their memory
     tn_arena *arena;
     tn_heap *heap;
     tn_diag *diag;
@@ -57,7 +58,11 @@ static tn_status infer_outputs(eval *e)
         if (out[i].kind != TN_KIND_TENSOR) {
             return tn_fail(e->diag, TN_UNSUPPORTED, q->name, "%s: result %d is not a tensor", q->op->name, i);
         }
-        e->out[i] = (tn_tensor){.dtype = out[i].dtype, .layout = TN_LAYOUT_PLAIN, .shape = out[i].shape};
+        if (e->given && (e->out[i].dtype != out[i].dtype || !tn_shape_equal(&e->out[i].shape, &out[i].shape))) {
+            return tn_fail(e->diag, TN_INTERNAL, q->name, "%s: result %d is not what it was said to be", q->op->name, i);
+        }
+        e->out[i] = (tn_tensor){.dtype = out[i].dtype, .layout = TN_LAYOUT_PLAIN, .shape = out[i].shape,
+                                .data = e->given ? e->out[i].data : NULL};
     }
     return TN_OK;
 }
@@ -144,37 +149,55 @@ static tn_status run_row(eval *e, const tn_kernel *row)
     return status;
 }
 
+static tn_status evaluate(eval *e, const tn_op *op, const void *attr, const char *name, const tn_tensor *const *in, int n_in, int n_out)
+{
+    if (n_in > TN_MAX_IN || n_out > TN_MAX_OUT || op->flags & TN_OP_CONTROL) {
+        return tn_fail(e->diag, TN_UNSUPPORTED, name, "%s cannot be evaluated on its own", op->name);
+    }
+    tn_cpu cpu = {.cores = 1, .l1d = 32 << 10, .l2 = 512 << 10, .l3 = 8 << 20};   // references do not look at it
+    for (int i = 0; i < n_in; i++) {
+        e->in[i] = in[i];
+    }
+    e->query = (tn_query){.op = op, .attr = attr, .name = name, .n_in = n_in, .n_out = n_out, .in = e->in, .out = e->out_facts,
+                         .cpu = &cpu, .threads = 1};
+    for (int i = 0; i < n_out; i++) {
+        e->out_list[i] = &e->out[i];
+        e->out_facts[i] = &e->out[i];
+    }
+    TN_TRY(infer_outputs(e));
+    const tn_kernel *row = tn_registry_reference(&e->query);
+    if (!row) {
+        return tn_fail(e->diag, TN_UNSUPPORTED, name, "%s has no reference kernel for %s", op->name,
+                       n_in && in[0] ? tn_dtype_text(in[0]->dtype) : "these operands");
+    }
+    TN_TRY(align_operands(e));
+    for (int i = 0; i < n_out && !(op->flags & TN_OP_DYNAMIC); i++) {
+        if (!tn_shape_known(&e->out[i].shape)) {
+            return tn_fail(e->diag, TN_INTERNAL, name, "%s: shape of result %d stays unknown with all operands known", op->name, i);
+        }
+        if (!e->given) {
+            TN_TRY(give_memory(e, &e->out[i]));
+        }
+    }
+    return run_row(e, row);
+}
+
 tn_status tn_op_eval(const tn_op *op, const void *attr, const char *name, const tn_tensor *const *in, int n_in, tn_tensor *out,
                      int n_out, size_t max_bytes, tn_arena *arena, tn_heap *heap, tn_diag *diag)
 {
-    if (n_in > TN_MAX_IN || n_out > TN_MAX_OUT || op->flags & TN_OP_CONTROL) {
-        return tn_fail(diag, TN_UNSUPPORTED, name, "%s cannot be evaluated on its own", op->name);
-    }
-    tn_cpu cpu = {.cores = 1, .l1d = 32 << 10, .l2 = 512 << 10, .l3 = 8 << 20};   // references do not look at it
     eval e = {.out = out, .max_bytes = max_bytes, .arena = arena, .heap = heap, .diag = diag};
-    for (int i = 0; i < n_in; i++) {
-        e.in[i] = in[i];
-    }
-    e.query = (tn_query){.op = op, .attr = attr, .name = name, .n_in = n_in, .n_out = n_out, .in = e.in, .out = e.out_facts,
-                         .cpu = &cpu, .threads = 1};
-    for (int i = 0; i < n_out; i++) {
-        e.out_list[i] = &out[i];
-        e.out_facts[i] = &out[i];
-    }
-    TN_TRY(infer_outputs(&e));
-    const tn_kernel *row = tn_registry_reference(&e.query);
-    if (!row) {
-        return tn_fail(diag, TN_UNSUPPORTED, name, "%s has no reference kernel for %s", op->name,
-                       n_in && in[0] ? tn_dtype_text(in[0]->dtype) : "these operands");
-    }
-    TN_TRY(align_operands(&e));
-    for (int i = 0; i < n_out && !(op->flags & TN_OP_DYNAMIC); i++) {
-        if (!tn_shape_known(&out[i].shape)) {
-            return tn_fail(diag, TN_INTERNAL, name, "%s: shape of result %d stays unknown with all operands known", op->name, i);
-        }
-        TN_TRY(give_memory(&e, &out[i]));
-    }
-    return run_row(&e, row);
+    return evaluate(&e, op, attr, name, in, n_in, n_out);
+}
+
+tn_status tn_op_eval_into(const tn_op *op, const void *attr, const char *name, const tn_tensor *const *in, int n_in, tn_tensor *out,
+                          int n_out, tn_heap *heap, tn_diag *diag)
+{
+    tn_arena arena;
+    tn_arena_init(&arena, heap);
+    eval e = {.out = out, .given = true, .max_bytes = SIZE_MAX, .arena = &arena, .heap = heap, .diag = diag};
+    const tn_status status = evaluate(&e, op, attr, name, in, n_in, n_out);
+    tn_arena_deinit(&arena);
+    return status;
 }
 
 // ---- counting ----

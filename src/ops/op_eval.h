@@ -12,6 +12,11 @@
 tn_status tn_op_eval(const tn_op *op, const void *attr, const char *name, const tn_tensor *const *in, int n_in, tn_tensor *out,
                      int n_out, size_t max_bytes, tn_arena *arena, tn_heap *heap, tn_diag *diag);
 
+// As tn_op_eval into memory that is there: out[i] has the dtype and the shape that infer tells, and data. Not for operators whose
+// result shapes depend on contents.
+tn_status tn_op_eval_into(const tn_op *op, const void *attr, const char *name, const tn_tensor *const *in, int n_in, tn_tensor *out,
+                          int n_out, tn_heap *heap, tn_diag *diag);
+
 // infer with facts made from tensors; used by the above and by tests.
 tn_status tn_op_infer(const tn_op *op, const void *attr, const char *name, const tn_fact *const *in, int n_in, tn_fact *out, int n_out,
                       tn_arena *arena, tn_diag *diag);

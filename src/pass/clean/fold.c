@@ -124,6 +124,42 @@ static bool may_fold(const fold *f, const tn_node *node)
     return true;
 }
 
+// Runs the reference kernel into new constants, which take the place of the results.
+static tn_status compute(fold *f, tn_node *node, const operands *o)
+{
+    tn_value *value[TN_MAX_OUT];
+    tn_tensor results[TN_MAX_OUT];
+    int made = 0;
+    tn_status status = TN_OK;
+    for (; status == TN_OK && made < node->n_out; made++) {
+        const char *name = node->out[made] ? node->out[made]->name : NULL;
+        void *data;
+        value[made] = tn_graph_room(f->graph, name, o->out[made].dtype, &o->out[made].shape, &data);
+        if (!value[made]) {
+            status = tn_fail_memory(f->context->diag, node->name, 0);
+            break;
+        }
+        results[made] = *value[made]->constant;
+    }
+    if (status == TN_OK) {
+        status = tn_op_eval_into(node->op, node->attr, node->name, o->tensor, node->n_in, results, node->n_out, f->context->heap, NULL);
+        if (status == TN_OUT_OF_MEMORY) {
+            tn_fail_memory(f->context->diag, node->name, 0);
+        }
+    }
+    for (int i = 0; status == TN_OK && i < node->n_out; i++) {
+        if (node->out[i]) {
+            status = tn_graph_replace(f->graph, node->out[i], value[i]);
+            f->context->changes++;
+        }
+    }
+    for (int i = 0; i < made; i++) {
+        tn_graph_release(f->graph, value[i]);
+    }
+    // Another failure: no reference kernel for these types, or contents that it refuses. The run will say so, if it comes to it.
+    return status == TN_OUT_OF_MEMORY ? status : TN_OK;
+}
+
 // A node over constants only.
 static tn_status fold_node(fold *f, tn_node *node, operands *o)
 {
@@ -137,20 +173,7 @@ static tn_status fold_node(fold *f, tn_node *node, operands *o)
     if (!worth(f, node, o)) {
         return TN_OK;
     }
-    // The kernel's own memory goes at once; only the results move into the graph.
-    tn_arena arena;
-    tn_arena_init(&arena, f->context->heap);
-    tn_tensor results[TN_MAX_OUT];
-    tn_status status = tn_op_eval(node->op, node->attr, node->name, o->tensor, node->n_in, results, node->n_out,
-                                  (size_t)TN_MIN(f->context->limit_tensor_bytes, SIZE_MAX), &arena, f->context->heap, NULL);
-    for (int i = 0; status == TN_OK && i < node->n_out; i++) {
-        if (node->out[i] && results[i].data) {
-            status = become_constant(f, node->out[i], &results[i]);
-        }
-    }
-    tn_arena_deinit(&arena);
-    // Another failure: no reference kernel for these types, or contents that it refuses. The run will say so, if it comes to it.
-    return status == TN_OUT_OF_MEMORY ? tn_fail_memory(f->context->diag, node->name, 0) : TN_OK;
+    return compute(f, node, o);
 }
 
 // A node that is done with goes, and so do the bytes of constants that this run made for it only.
