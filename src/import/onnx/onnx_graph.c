@@ -223,7 +223,7 @@ static tn_status read_inline(tn_onnx_scope *scope, tn_span graph, tn_value *in, 
 tn_value *tn_onnx_inline(tn_onnx_node *node, const char *attr, tn_value *in)
 {
     tn_onnx_scope inner;
-    tn_span graph;
+    tn_span graph = {0};
     tn_value *out = NULL;
     if (!tn_onnx_good(node)) {
         return NULL;

@@ -21,6 +21,22 @@ void cmocka_small_fail(const char *file, int line, const char *format, ...)
     longjmp(back, FAILED);
 }
 
+void print_message(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vprintf(format, values);
+    va_end(values);
+}
+
+void print_error(const char *format, ...)
+{
+    va_list values;
+    va_start(values, format);
+    vfprintf(stderr, format, values);
+    va_end(values);
+}
+
 void cmocka_small_skip(void)
 {
     longjmp(back, SKIPPED);

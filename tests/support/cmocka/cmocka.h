@@ -28,6 +28,9 @@ void cmocka_small_skip(void) __attribute__((noreturn));
 void cmocka_small_text(const char *a, const char *b, int equal, const char *file, int line);
 void cmocka_small_memory(const void *a, const void *b, size_t size, int equal, const char *file, int line);
 
+void print_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void print_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
 #define CMOCKA_CHECK(condition, ...) ((condition) ? (void)0 : cmocka_small_fail(__FILE__, __LINE__, __VA_ARGS__))
 
 #define fail() cmocka_small_fail(__FILE__, __LINE__, "failed")
