@@ -285,7 +285,8 @@ static void pool_task(void *context, size_t first, size_t count, unsigned slot)
     const pool_job *job = context;
     const tn_window *w = &job->window;
     const tn_tensor *x = job->call->in[0];
-    double *row = tn_slot_scratch(job->call, slot), *sums = row + w->in[2];
+    // an operand without elements has no rows to load, and no room for one
+    double *row = tn_slot_scratch(job->call, slot), *sums = row + tn_tensor_span(x, x->shape.rank - 1, x->shape.rank);
     int64_t *where = (int64_t *)(sums + w->out[2]);
     const bool columns = job->attr->storage_order == 1;   // indices count down columns of the last two dims
     for (size_t item = first; item < first + count && !tn_cancelled(job->call); item++) {
