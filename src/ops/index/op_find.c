@@ -268,7 +268,7 @@ static tn_status prepare_top_k(tn_prepare *prepare)
     const tn_tensor *y = query->out[0] ? query->out[0] : query->n_out > 1 ? query->out[1] : NULL;
     int axis;
     size_t bytes = 0;
-    if (y && tn_axis(((const tn_top_k_attr *)query->attr)->axis, y->shape.rank, &axis) &&
+    if (y && tn_tensor_count(y) > 0 && tn_axis(((const tn_top_k_attr *)query->attr)->axis, y->shape.rank, &axis) &&
         !tn_mul_size((size_t)y->shape.dims[axis], sizeof(item), &bytes)) {
         return tn_fail_memory(prepare->diag, query->name, SIZE_MAX);
     }

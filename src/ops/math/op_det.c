@@ -84,7 +84,7 @@ static tn_status run_det(const tn_call *call)
 static tn_status prepare_det(tn_prepare *prepare)
 {
     const tn_shape *x = &prepare->query->in[0]->shape;
-    const size_t n = (size_t)x->dims[x->rank - 1];
+    const size_t n = tn_tensor_count(prepare->query->out[0]) > 0 ? (size_t)x->dims[x->rank - 1] : 0;
     size_t bytes;
     if (!tn_mul_size(n, n, &bytes) || !tn_mul_size(bytes, sizeof(double), &bytes)) {
         return tn_fail_memory(prepare->diag, prepare->query->name, SIZE_MAX);

@@ -32,7 +32,7 @@ static const tn_attr pool_attrs[] = {
 static const tn_roi_pool_attr pool_defaults = {1, 1, 1};
 
 #define MAX_SIDE (INT64_C(1) << 31)     // of a pooled result
-#define MAX_SAMPLES (INT64_C(1) << 20)  // of one result element along one axis
+#define MAX_SAMPLES (INT64_C(1) << 12)  // of one result element along one axis: as many as a picture has pixels there
 
 // ---- infer ----
 
@@ -105,16 +105,40 @@ static tn_status infer_max_roi_pool(tn_infer *infer)
     return infer_pooled(infer, attr->output_height, attr->output_width, attr->spatial_scale, 5);
 }
 
+// Four pixels a sample; where the number of samples depends on the regions, at least one is taken.
+static int64_t macs_roi_align(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
+{
+    (void)in;
+    (void)n_in;
+    (void)n_out;
+    const int64_t side = TN_MAX(((const tn_roi_align_attr *)attr)->sampling_ratio, 1);
+    int64_t macs;
+    return tn_mul_i64(TN_MAX(tn_fact_count(out), 0), 4 * side * side, &macs) ? macs : INT64_MAX;
+}
+
+// Every box is compared with those kept before it.
+static int64_t macs_non_max_suppression(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
+{
+    (void)attr;
+    (void)n_in;
+    (void)out;
+    (void)n_out;
+    int64_t macs;
+    return tn_mul_i64(TN_MAX(tn_fact_count(in[1]), 0), 64, &macs) ? macs : INT64_MAX;
+}
+
 // ---- descriptors ----
 
 const tn_op tn_op_non_max_suppression = {
     .name = "non_max_suppression", .version = 1, .flags = TN_OP_DYNAMIC, .min_in = 2, .max_in = 5, .min_out = 1, .max_out = 1,
     .attrs = nms_attrs, .n_attrs = TN_COUNT(nms_attrs), .attr_size = sizeof(tn_nms_attr), .infer = infer_non_max_suppression,
+    .macs = macs_non_max_suppression,
 };
 
 const tn_op tn_op_roi_align = {
     .name = "roi_align", .version = 1, .min_in = 3, .max_in = 3, .min_out = 1, .max_out = 1, .attrs = align_attrs,
     .n_attrs = TN_COUNT(align_attrs), .attr_size = sizeof(tn_roi_align_attr), .defaults = &align_defaults, .infer = infer_roi_align,
+    .macs = macs_roi_align,
 };
 
 const tn_op tn_op_max_roi_pool = {

@@ -333,7 +333,7 @@ static tn_status prepare_resize(tn_prepare *prepare)
     const tn_resize_attr *attr = query->attr;
     const tn_shape *x = &query->in[IN_X]->shape, *y = &query->out[0]->shape;
     size_t total = 0;
-    for (int d = 0; d < x->rank; d++) {
+    for (int d = 0; d < x->rank && tn_tensor_count(query->out[0]) > 0; d++) {
         size_t entries;
         if (x->dims[d] == 0 || y->dims[d] == 0) {
             continue;
