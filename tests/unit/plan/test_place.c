@@ -1,0 +1,336 @@
+// SPDX-License-Identifier: Apache-2.0
+// Placement with two simulated devices: the split is the cheapest of all (by trying every one), what a device does not take splits its
+// sub-flow, results are the same, and a device that dies leads to a plan without it.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "exec/blocks.h"
+#include "exec/program.h"
+#include "ir/edit.h"
+#include "ops/control/op_flow.h"
+#include "ops/math/op_binary.h"
+#include "ops/math/op_unary.h"
+#include "ops/op_eval.h"
+#include "pass/pass.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- a simulated device: bids by a table of speeds, runs by the references ----
+
+typedef struct sim {
+    tn_device device;
+    double per_element, per_byte, per_call;      // ns
+    const tn_op *lacks;                          // an operator it does not take
+    int calls, dies_at;
+} sim;
+
+typedef struct sim_flow {
+    tn_flow flow;
+    const tn_graph *graph;
+} sim_flow;
+
+static void sim_bid(tn_device *device, const tn_query *query, tn_bid *bid)
+{
+    const sim *s = (const sim *)device;
+    *bid = (tn_bid){.nanoseconds = s->per_element * (double)tn_tensor_count(query->out[0])};
+    if (query->op == s->lacks) {
+        bid->refusal = "this device lacks it";
+    }
+}
+
+static double sim_transfer(tn_device *device, size_t bytes) { return 10 + ((sim *)device)->per_byte * (double)bytes; }
+static double sim_call(tn_device *device) { return ((sim *)device)->per_call; }
+
+static tn_status sim_compile(tn_device *device, const tn_flow_request *request, tn_flow **flow)
+{
+    sim_flow *f = tn_take_zero(device->heap, 1, sizeof *f);
+    if (!f) {
+        return tn_fail_memory(request->diag, "sim", sizeof *f);
+    }
+    f->flow.device = device;
+    f->graph = request->graph;
+    *flow = &f->flow;
+    return TN_OK;
+}
+
+static void sim_release(tn_flow *flow) { tn_give(flow->device->heap, flow); }
+
+static tn_status sim_execute(tn_flow *flow, const tn_flow_run *run)
+{
+    sim *s = (sim *)flow->device;
+    const tn_graph *g = ((sim_flow *)flow)->graph;
+    tn_arena arena;
+    if (++s->calls == s->dies_at) {
+        return tn_fail(run->diag, TN_DEVICE, "sim", "the device is gone");
+    }
+    tn_arena_init(&arena, flow->device->heap);
+    tn_tensor *values = tn_arena_array(&arena, g->n_values, sizeof *values);
+    for (size_t i = 0; i < g->n_inputs; i++) {
+        values[g->inputs[i]->id] = *run->in[i];
+    }
+    for (const tn_node *node = g->first; node; node = node->next) {
+        const tn_tensor *in[4];
+        tn_tensor out;
+        for (int i = 0; i < node->n_in; i++) {
+            in[i] = &values[node->in[i]->id];
+        }
+        assert_int_equal(tn_op_eval(node->op, node->attr, node->name, in, node->n_in, &out, 1, 1 << 20, &arena, flow->device->heap, run->diag),
+                         TN_OK);
+        values[node->out[0]->id] = out;
+    }
+    for (size_t i = 0; i < g->n_outputs; i++) {
+        size_t bytes;
+        assert_true(tn_tensor_bytes(run->out[i], &bytes));
+        memcpy(run->out[i]->data, values[g->outputs[i]->id].data, bytes);
+    }
+    tn_arena_deinit(&arena);
+    return TN_OK;
+}
+
+#define SIM(label)                                                                                                      \
+    {.name = label, .bid = sim_bid, .transfer_cost = sim_transfer, .call_cost = sim_call, .compile = sim_compile,       \
+     .execute = sim_execute, .release = sim_release}
+static const tn_device_vtable sim_a = SIM("sim_a"), sim_b = SIM("sim_b");
+
+// ---- fixture ----
+
+static uint64_t state;
+
+static int draw(int low, int high)
+{
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return low + (int)((state >> 33) % (uint64_t)(high - low + 1));
+}
+
+typedef struct fixture {
+    tn_heap heap;
+    tn_weights weights;
+    tn_block_cache blocks;
+    sim a, b;
+    tn_device *list[3];
+    tn_plan_context context;
+    tn_diag diag;
+} fixture;
+
+static void open_fixture(fixture *f)
+{
+    memset(f, 0, sizeof *f);
+    tn_heap_init(&f->heap, NULL, NULL, NULL);
+    assert_int_equal(tn_weights_init(&f->weights, &f->heap, &f->diag), TN_OK);
+    f->blocks.heap = &f->heap;
+    f->context = (tn_plan_context){.heap = &f->heap, .weights = &f->weights, .threads = 1, .n_devices = 3, .limit_tensor = 1 << 30,
+                                   .limit_work = (uint64_t)1 << 40, .limit_loop = 1000, .blocks = &f->blocks};
+    tn_cpu_detect(&f->context.cpu);
+    f->a.device = (tn_device){.vtable = &sim_a, .heap = &f->heap};
+    f->b.device = (tn_device){.vtable = &sim_b, .heap = &f->heap};
+    f->list[0] = &f->a.device;
+    f->list[1] = &f->b.device;
+    for (const tn_device_vtable *const *v = tn_registry_devices; *v; v++) {
+        if (strcmp((*v)->name, "cpu") == 0) {
+            assert_int_equal((*v)->open(&f->list[2], &f->heap, &f->context.cpu, &f->diag), TN_OK);
+        }
+    }
+    f->context.devices = f->list;
+}
+
+static void close_fixture(fixture *f)
+{
+    f->list[2]->vtable->close(f->list[2]);
+    tn_block_trim(&f->blocks);
+    tn_weights_deinit(&f->weights);
+    assert_int_equal(atomic_load(&f->heap.live_blocks), 0);
+}
+
+// A random graph of up to `most` elementwise nodes over one input of 64 elements, of operators that no pass fuses.
+static tn_graph *random_graph(tn_heap *heap, int most)
+{
+    static const tn_op *const unary[] = {&tn_op_sign, &tn_op_sin, &tn_op_cos, &tn_op_atan};
+    static const tn_mod_attr fmod = {.fmod = true};
+    tn_graph *g = tn_graph_create(heap, "g");
+    tn_value *values[16];
+    const int nodes = draw(2, most);
+    values[0] = tn_graph_value(g, "x");
+    values[0]->dtype = TN_F32;
+    values[0]->shape = tn_shape_of(1, (const int64_t[]){64});
+    tn_graph_add_input(g, values[0]);
+    for (int i = 0; i < nodes; i++) {
+        const bool two = draw(0, 2) == 0;
+        tn_value *in[2] = {values[draw(TN_MAX(0, i - 3), i)], values[draw(0, i)]};
+        values[i + 1] = tn_graph_value(g, NULL);
+        assert_non_null(tn_graph_node(g, NULL, two ? &tn_op_mod : unary[draw(0, 3)], "n", two ? &fmod : NULL, in, two ? 2 : 1, &values[i + 1], 1));
+    }
+    for (int i = 1; i <= nodes; i++) {
+        if (values[i]->n_uses == 0 || draw(0, 6) == 0) {
+            tn_graph_add_output(g, values[i]);
+        }
+    }
+    return g;
+}
+
+// ---- every split, priced by the definition ----
+
+static double node_price(fixture *f, const tn_node *node, int d)
+{
+    tn_tensor t = {.dtype = TN_F32, .shape = tn_shape_of(1, (const int64_t[]){64})};
+    const tn_tensor *in[2] = {&t, &t}, *out[1] = {&t};
+    const tn_query query = {.op = node->op, .attr = node->attr, .name = "n", .n_in = node->n_in, .n_out = 1, .in = in, .out = out,
+                            .cpu = &f->context.cpu, .threads = 1};
+    tn_bid bid;
+    f->list[d]->vtable->bid(f->list[d], &query, &bid);
+    return bid.refusal ? -1 : bid.nanoseconds;
+}
+
+static double fetch(fixture *f, unsigned *where, int device)
+{
+    double sum = 0;
+    if (*where >> device & 1) {
+        return 0;
+    }
+    if (!(*where & 4)) {
+        sum += sim_transfer(f->list[*where & 1 ? 0 : 1], 256);
+        *where |= 4;
+    }
+    if (device != 2) {
+        sum += sim_transfer(f->list[device], 256);
+        *where |= 1u << device;
+    }
+    return sum;
+}
+
+static double price_of(fixture *f, const tn_graph *g, const int *split)
+{
+    unsigned where[64] = {0};
+    double sum = 0;
+    int last = 2, i = 0;
+    where[g->inputs[0]->id] = 4;
+    for (const tn_node *node = g->first; node; node = node->next, i++) {
+        const int d = split[i];
+        const double own = node_price(f, node, d);
+        if (own < 0) {
+            return 1e300;
+        }
+        sum += own + (d != last && d != 2 ? sim_call(f->list[d]) : 0);
+        for (int k = 0; k < node->n_in; k++) {
+            sum += fetch(f, &where[node->in[k]->id], d);
+        }
+        where[node->out[0]->id] = 1u << d;
+        last = d;
+    }
+    for (size_t k = 0; k < g->n_outputs; k++) {
+        sum += fetch(f, &where[g->outputs[k]->id], 2);
+    }
+    return sum;
+}
+
+static double cheapest(fixture *f, const tn_graph *g)
+{
+    int split[16];
+    double best = 1e300;
+    long all = 1;
+    for (size_t i = 0; i < g->n_nodes; i++) {
+        all *= 3;
+    }
+    for (long code = 0; code < all; code++) {
+        long left = code;
+        for (size_t i = 0; i < g->n_nodes; i++, left /= 3) {
+            split[i] = (int)(left % 3);
+        }
+        const double price = price_of(f, g, split);
+        best = price < best ? price : best;
+    }
+    return best;
+}
+
+static void the_split_is_the_cheapest(void **unused)
+{
+    int mixed = 0;
+    (void)unused;
+    for (uint64_t seed = 1; seed <= 300; seed++) {
+        fixture f;
+        tn_plan *plan = NULL;
+        open_fixture(&f);
+        state = seed;
+        f.a.per_element = draw(1, 40) / 10.0;
+        f.b.per_element = draw(1, 40) / 10.0;
+        f.a.per_byte = draw(0, 30) / 100.0;
+        f.b.per_byte = draw(0, 30) / 100.0;
+        f.a.per_call = draw(0, 200);
+        f.b.per_call = draw(0, 200);
+        f.a.lacks = draw(0, 1) ? &tn_op_sin : NULL;
+        f.b.lacks = draw(0, 1) ? &tn_op_mod : NULL;
+        tn_graph *g = random_graph(&f.heap, 8);
+        tn_pass_context passes = {.heap = &f.heap, .diag = &f.diag, .limit_tensor_bytes = 1 << 20};
+        assert_int_equal(tn_infer_graph(g, &f.heap, &f.diag), TN_OK);
+        assert_int_equal(tn_optimise_shaped(g, &passes), TN_OK);     // equal nodes become one, as in the plan
+        const tn_fact input = {.dtype = TN_F32, .shape = g->inputs[0]->shape};
+        const tn_plan_request request = {.graph = g, .inputs = &input};
+        if (tn_plan_make(&plan, &request, &f.context, &f.diag) != TN_OK) {
+            fail_msg("seed %d: %s", (int)seed, f.diag.message);
+        }
+        const double best = cheapest(&f, g);
+        if (plan->placed_cost > best * (1 + 1e-9) + 1e-6 || plan->placed_cost < best * (1 - 1e-9) - 1e-6) {
+            fail_msg("seed %d: %g, the cheapest is %g", (int)seed, plan->placed_cost, best);
+        }
+        for (size_t i = 0; i < plan->n_steps; i++) {
+            mixed += plan->steps[i].call.op == &tn_op_flow;
+        }
+        tn_plan_destroy(plan);
+        tn_graph_destroy(g);
+        close_fixture(&f);
+    }
+    assert_true(mixed > 50);
+}
+
+// ---- running ----
+
+static void flows_run_and_a_dead_device_is_left_out(void **unused)
+{
+    float x[64], first[64];
+    (void)unused;
+    for (int i = 0; i < 64; i++) {
+        x[i] = (float)(i - 30) / 16.0f;
+    }
+    for (uint64_t seed = 1; seed <= 60; seed++) {
+        fixture f;
+        tn_program *program = NULL;
+        tn_result_slot results[16] = {{0}};
+        open_fixture(&f);
+        state = seed;
+        f.a.per_element = 0.01;
+        f.b.per_element = 0.02;
+        f.a.lacks = &tn_op_sin;
+        f.b.lacks = seed % 2 ? &tn_op_sin : NULL;
+        tn_graph *g = random_graph(&f.heap, 10);
+        tn_run run = {.context = &f.context, .diag = &f.diag};
+        const tn_tensor input = {.dtype = TN_F32, .shape = g->inputs[0]->shape, .data = x};
+        f.context.dead = 3;
+        assert_int_equal(tn_program_create(&program, g, &f.context, 4, &f.diag), TN_OK);
+        assert_int_equal(tn_program_run(program, &run, &input, results), TN_OK);
+        memcpy(first, results[0].tensor.data, sizeof first);
+        f.context.dead = 0;
+        tn_program_forget(program);
+        assert_int_equal(tn_program_run(program, &run, &input, results), TN_OK);
+        assert_memory_equal(results[0].tensor.data, first, sizeof first);     // references on both sides
+        assert_true(f.a.calls + f.b.calls > 0);
+        f.a.dies_at = f.a.calls + 1;
+        f.b.dies_at = f.b.calls + 1;
+        assert_int_equal(tn_program_run(program, &run, &input, results), TN_DEVICE);
+        tn_diag_clear(&f.diag);
+        f.context.dead = 3;
+        tn_program_forget(program);
+        assert_int_equal(tn_program_run(program, &run, &input, results), TN_OK);
+        assert_memory_equal(results[0].tensor.data, first, sizeof first);
+        tn_program_destroy(program);
+        tn_graph_destroy(g);
+        close_fixture(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_split_is_the_cheapest), cmocka_unit_test(flows_run_and_a_dead_device_is_left_out)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
