@@ -8,18 +8,18 @@
 static bool is_model_field(uint32_t key)
 {
     switch (key) {
-    case TN_WIRE_KEY(1, TN_WIRE_VARINT):     // ir_version
-    case TN_WIRE_KEY(2, TN_WIRE_BYTES):      // producer_name
-    case TN_WIRE_KEY(3, TN_WIRE_BYTES):      // producer_version
-    case TN_WIRE_KEY(4, TN_WIRE_BYTES):      // domain
-    case TN_WIRE_KEY(5, TN_WIRE_VARINT):     // model_version
-    case TN_WIRE_KEY(6, TN_WIRE_BYTES):      // doc_string
-    case TN_WIRE_KEY(7, TN_WIRE_BYTES):      // graph
-    case TN_WIRE_KEY(8, TN_WIRE_BYTES):      // opset_import
-    case TN_WIRE_KEY(14, TN_WIRE_BYTES):     // metadata_props
-    case TN_WIRE_KEY(20, TN_WIRE_BYTES):     // training_info
-    case TN_WIRE_KEY(25, TN_WIRE_BYTES):     // functions
-    case TN_WIRE_KEY(26, TN_WIRE_BYTES):     // configuration
+    case TN_WIRE_KEY(1, TN_WIRE_VARINT): // ir_version
+    case TN_WIRE_KEY(2, TN_WIRE_BYTES):  // producer_name
+    case TN_WIRE_KEY(3, TN_WIRE_BYTES):  // producer_version
+    case TN_WIRE_KEY(4, TN_WIRE_BYTES):  // domain
+    case TN_WIRE_KEY(5, TN_WIRE_VARINT): // model_version
+    case TN_WIRE_KEY(6, TN_WIRE_BYTES):  // doc_string
+    case TN_WIRE_KEY(7, TN_WIRE_BYTES):  // graph
+    case TN_WIRE_KEY(8, TN_WIRE_BYTES):  // opset_import
+    case TN_WIRE_KEY(14, TN_WIRE_BYTES): // metadata_props
+    case TN_WIRE_KEY(20, TN_WIRE_BYTES): // training_info
+    case TN_WIRE_KEY(25, TN_WIRE_BYTES): // functions
+    case TN_WIRE_KEY(26, TN_WIRE_BYTES): // configuration
         return true;
     default:
         return false;

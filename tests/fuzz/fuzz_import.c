@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (status == TN_OK) {
         tn_import_deinit(&import);
     } else if (status == TN_INTERNAL || diag.status != status || diag.message[0] == '\0') {
-        abort();   // a broken invariant, or a failure without its message
+        abort(); // a broken invariant, or a failure without its message
     }
     if (heap.live_blocks != 0) {
         abort();

@@ -43,13 +43,16 @@ static int64_t type_of_field(uint32_t number)
     }
 }
 
+// An AttributeProto while its fields come by. Several values may be there; the type, known only at the end, says which one counts.
 typedef struct reading {
     tn_onnx_attr *out;
-    tn_span reference;       // ref_attr_name
-    tn_span blobs[23];       // by field number: string, tensor, graph, type, sparse tensor
+    tn_span reference; // ref_attr_name
+    tn_span blobs[23]; // by field number: string, tensor, graph, type, sparse tensor
     int64_t guess;
 } reading;
 
+// AttributeProto   1 name   2 f   3 i   4 s   5 t   6 g   7 floats*   8 ints*   9 strings*   14 tp   20 type   21 ref_attr_name
+//                  22 sparse_tensor
 static void read_field(reading *r, const tn_wire *wire)
 {
     const uint32_t number = wire->key >> 3;
@@ -100,6 +103,8 @@ static const tn_onnx_attr *find_reference(const tn_onnx_scope *scope, tn_span na
     return NULL;
 }
 
+// A reference takes the whole value of the call's attribute, under the name that the node inside the function has for it. When the
+// call lacks it, and the function has no default, the attribute is not there: the operator's own default counts.
 tn_status tn_onnx_read_attr(tn_onnx_scope *scope, tn_span body, const char *place, tn_onnx_attr *out, bool *found)
 {
     tn_onnx_reader *reader = scope->reader;
@@ -130,8 +135,8 @@ tn_status tn_onnx_read_attr(tn_onnx_scope *scope, tn_span body, const char *plac
         return tn_onnx_spend(scope, fields);
     }
     out->type = out->type ? out->type : r.guess;
-    static const uint8_t blob_of_type[] = {[TN_ONNX_STRING] = 4, [TN_ONNX_TENSOR] = 5, [TN_ONNX_GRAPH] = 6, [TN_ONNX_SPARSE] = 22,
-                                           [TN_ONNX_TYPE] = 14};
+    static const uint8_t blob_of_type[] = {
+        [TN_ONNX_STRING] = 4, [TN_ONNX_TENSOR] = 5, [TN_ONNX_GRAPH] = 6, [TN_ONNX_SPARSE] = 22, [TN_ONNX_TYPE] = 14};
     if (out->type > 0 && (size_t)out->type < sizeof blob_of_type) {
         out->bytes = r.blobs[blob_of_type[out->type]];
     }
@@ -204,6 +209,7 @@ static void check_list(tn_onnx_node *node, const tn_wire_each *each)
     }
 }
 
+// Counted, then decoded into the graph's arena, where attribute structs may point to it.
 tn_ints tn_onnx_ints(tn_onnx_node *node, const char *name)
 {
     tn_ints list = {NULL, 0, false};
@@ -255,6 +261,7 @@ const char *tn_onnx_text(tn_onnx_node *node, const char *name)
     return text;
 }
 
+// A string that is one of a list. An unknown one is refused, not wrong: newer opsets add choices.
 int tn_onnx_choice(tn_onnx_node *node, const char *name, const char *const *texts, int fallback)
 {
     const tn_onnx_attr *attr = find_typed(node, name, TN_ONNX_STRING, "a string");
@@ -290,6 +297,7 @@ tn_span tn_onnx_string(tn_onnx_node *node, const char *name, size_t index, size_
 
 // ---- filling an attribute struct ----
 
+// One field of an attribute struct, by the kind that its row says. at: the field's address.
 static void fill_field(tn_onnx_node *node, const tn_onnx_field *field, void *at)
 {
     int64_t number = field->number;
@@ -332,6 +340,8 @@ static void fill_field(tn_onnx_node *node, const tn_onnx_field *field, void *at)
     }
 }
 
+// The struct begins as the descriptor's defaults; then each row's field is written, given or not, so that the defaults of the ONNX
+// document count even where ours are others.
 void tn_onnx_fill(tn_onnx_node *node, const tn_op *op, const tn_onnx_field *fields, size_t n_fields, void *room)
 {
     if (op->defaults) {

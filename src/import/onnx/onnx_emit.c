@@ -23,11 +23,14 @@ static void out_of_memory(tn_onnx_node *node, size_t bytes)
 
 // ---- shape hints ----
 
+// What is known of a value. Constants tell their contents, so that shapes given by constants become known.
 static tn_fact fact_of(const tn_value *value)
 {
     return (tn_fact){.kind = value->kind, .dtype = value->dtype, .shape = value->shape, .value = value->constant};
 }
 
+// Runs the operator's own inference on what is known so far and notes dtypes and shapes. Failures are passed over here: the
+// inference over the whole graph, which knows more, will say them again.
 static void hint(const tn_onnx_node *node, const tn_node *made)
 {
     tn_fact in[TN_MAX_IN], out[TN_MAX_OUT];
@@ -63,6 +66,8 @@ static void hint(const tn_onnx_node *node, const tn_node *made)
 
 // ---- nodes ----
 
+// How many operands, and that those that must be there are. Inference relies on it. Control operators check their own: theirs may
+// be absent in front.
 static bool check_operands(tn_onnx_node *node, const tn_op *op, tn_value *const *in, int n_in)
 {
     if (n_in < op->min_in || (op->max_in >= 0 && n_in > op->max_in)) {
@@ -84,7 +89,9 @@ static bool check_operands(tn_onnx_node *node, const tn_op *op, tn_value *const 
     return true;
 }
 
-void tn_onnx_build(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in, tn_value *const *out, int count)
+// The one place where nodes are made.
+void tn_onnx_build(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in, tn_value *const *out,
+                   int count)
 {
     if (!tn_onnx_good(node)) {
         return;
@@ -107,7 +114,8 @@ void tn_onnx_build(tn_onnx_node *node, const tn_op *op, const void *attr, tn_val
     hint(node, made);
 }
 
-void tn_onnx_emit_several(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in, tn_value **out, int count)
+void tn_onnx_emit_several(tn_onnx_node *node, const tn_op *op, const void *attr, tn_value *const *in, int n_in, tn_value **out,
+                          int count)
 {
     for (int i = 0; i < count; ++i) {
         out[i] = tn_onnx_good(node) ? tn_graph_value(node->graph, NULL) : NULL;
@@ -128,6 +136,7 @@ tn_value *tn_onnx_emit(tn_onnx_node *node, const tn_op *op, const void *attr, tn
     return value;
 }
 
+// Made when first asked for, so that an operator that makes a constant can bring its own value instead.
 tn_value *tn_onnx_result(tn_onnx_node *node, int i)
 {
     const char *name;
@@ -195,6 +204,7 @@ static void nest(tn_onnx_node *node, const void *attr)
     }
 }
 
+// The attribute of an older opset as the operand that replaced it.
 static tn_value *attr_operand(tn_onnx_node *node, const tn_onnx_operand *operand)
 {
     if (operand->kind == TN_ATTR_INTS) {
@@ -213,6 +223,8 @@ static tn_value *attr_operand(tn_onnx_node *node, const tn_onnx_operand *operand
     return tn_onnx_const_like(node, tn_onnx_in(node, 0), tn_onnx_real(node, operand->name, 0));
 }
 
+// Attributes to operands, attributes to fields, one operator. The struct is built on the stack (the graph copies it); its size was
+// checked against the room.
 void tn_onnx_plain(tn_onnx_node *node)
 {
     _Alignas(16) char attr[512];
@@ -239,7 +251,7 @@ void tn_onnx_plain(tn_onnx_node *node)
 tn_value *tn_onnx_const(tn_onnx_node *node, tn_dtype dtype, const tn_shape *shape, const void *data)
 {
     tn_value *value = NULL;
-    static const uint8_t nothing[16];   // contents of a tensor without elements
+    static const uint8_t nothing[16]; // contents of a tensor without elements
     data = data ? data : nothing;
     if (tn_onnx_good(node)) {
         node->status = tn_onnx_constant(node->scope->reader, node->graph, NULL, dtype, shape, data, true, &value);
@@ -267,6 +279,7 @@ tn_value *tn_onnx_const_real(tn_onnx_node *node, tn_dtype dtype, double v)
     return tn_onnx_const(node, dtype, &shape, element);
 }
 
+// A cast_like costs nothing in the end: once the type is known, folding turns it into a constant.
 tn_value *tn_onnx_const_like(tn_onnx_node *node, tn_value *like, double v)
 {
     if (!like || like->dtype != TN_NONE) {

@@ -8,7 +8,8 @@
 #include <string.h>
 
 // Functions are found by domain, name and overload, joined with zero bytes (names hold none).
-static tn_status function_key(tn_onnx_reader *reader, tn_span domain, tn_span name, tn_span overload, const char **key, size_t *length)
+static tn_status function_key(tn_onnx_reader *reader, tn_span domain, tn_span name, tn_span overload, const char **key,
+                              size_t *length)
 {
     const tn_span parts[3] = {domain, name, overload};
     *length = domain.size + name.size + overload.size + 2;
@@ -26,6 +27,8 @@ static tn_status function_key(tn_onnx_reader *reader, tn_span domain, tn_span na
     return TN_OK;
 }
 
+// FunctionProto   1 name   4 input*   5 output*   6 attribute*   7 node*   9 opset_import*   10 domain   11 attribute_proto*
+//                 13 overload
 static tn_status read_head(tn_onnx_reader *reader, tn_onnx_function *function)
 {
     tn_wire wire = tn_wire_open(function->body);
@@ -56,6 +59,7 @@ static tn_status read_head(tn_onnx_reader *reader, tn_onnx_function *function)
     return wire.fault ? tn_onnx_malformed(reader, "", "FunctionProto", wire.at, wire.fault) : TN_OK;
 }
 
+// Only the head is read and kept; the nodes are read anew at each call.
 tn_status tn_onnx_read_function(tn_onnx_reader *reader, tn_span body)
 {
     const char *key = NULL;
@@ -68,8 +72,8 @@ tn_status tn_onnx_read_function(tn_onnx_reader *reader, tn_span body)
     TN_TRY(read_head(reader, function));
     TN_TRY(function_key(reader, function->domain, function->name, function->overload, &key, &length));
     if (tn_map_find(&reader->functions, key, length)) {
-        return tn_fail(reader->diag, TN_INVALID_MODEL, "", "function '%.*s' is defined twice", (int)TN_MIN(function->name.size, 200),
-                       function->name.size ? (const char *)function->name.data : "");
+        return tn_fail(reader->diag, TN_INVALID_MODEL, "", "function '%.*s' is defined twice",
+                       (int)TN_MIN(function->name.size, 200), function->name.size ? (const char *)function->name.data : "");
     }
     return tn_map_set(&reader->functions, key, length, function) ? TN_OK : tn_fail_memory(reader->diag, "", length);
 }
@@ -114,6 +118,8 @@ static tn_status read_defaults(tn_onnx_scope *scope, const tn_onnx_function *fun
     return TN_OK;
 }
 
+// The function's names for the call's operands. An operand that the call leaves out stands for "absent" inside, and may be handed
+// on as such.
 static tn_status bind_operands(tn_onnx_scope *scope, const tn_onnx_function *function)
 {
     const tn_onnx_node *call = scope->call;
@@ -151,6 +157,7 @@ static tn_status rename_results(tn_onnx_scope *scope, const tn_onnx_function *fu
     return TN_OK;
 }
 
+// The nodes, in the function's own scope.
 static tn_status read_nodes(tn_onnx_scope *scope, const tn_onnx_function *function)
 {
     size_t index = 0;
@@ -199,19 +206,25 @@ static tn_status expand(tn_onnx_scope *scope, const tn_onnx_function *function)
     return take_results(scope, function);
 }
 
+// Calls nest, and a function may be called again and again: depth, nodes and work are limited, and a function that is being
+// expanded cannot be called.
 tn_status tn_onnx_call(tn_onnx_node *node, tn_onnx_function *function)
 {
     tn_onnx_scope *outer = node->scope;
     tn_onnx_reader *reader = outer->reader;
     if (function->active) {
-        return tn_fail(reader->diag, TN_INVALID_MODEL, node->name, "function '%.*s' calls itself", (int)TN_MIN(function->name.size, 200),
-                       (const char *)function->name.data);
+        return tn_fail(reader->diag, TN_INVALID_MODEL, node->name, "function '%.*s' calls itself",
+                       (int)TN_MIN(function->name.size, 200), (const char *)function->name.data);
     }
     if (outer->depth >= TN_ONNX_MAX_NESTING) {
         return tn_fail(reader->diag, TN_LIMIT, node->name, "functions are nested more than %d deep", TN_ONNX_MAX_NESTING);
     }
-    tn_onnx_scope scope = {.reader = reader, .graph = outer->graph, .opsets = &function->opsets, .depth = outer->depth + 1,
-                           .call = node, .prefix = node->name};
+    tn_onnx_scope scope = {.reader = reader,
+                           .graph = outer->graph,
+                           .opsets = &function->opsets,
+                           .depth = outer->depth + 1,
+                           .call = node,
+                           .prefix = node->name};
     tn_map_init(&scope.values, &reader->scratch);
     tn_map_init(&scope.renamed, &reader->scratch);
     function->active = true;

@@ -6,8 +6,9 @@
 
 #include <string.h>
 
-enum { NODE = 1, INITIALISER = 5, INPUT = 11, OUTPUT = 12, SPARSE_INITIALISER = 15 };   // fields of GraphProto
+enum { NODE = 1, INITIALISER = 5, INPUT = 11, OUTPUT = 12, SPARSE_INITIALISER = 15 }; // fields of GraphProto
 
+// A constant under the tensor's name. The name is read first: it is the place of all messages about the tensor.
 static tn_status read_initialiser(tn_onnx_scope *scope, tn_span body)
 {
     tn_onnx_reader *reader = scope->reader;
@@ -78,6 +79,7 @@ static tn_status read_input(tn_onnx_scope *scope, tn_span body)
     return tn_onnx_bind(scope, info.name, value, name ? name : "");
 }
 
+// An output may be any value that the graph can see, in a body also one from outside; it is then captured like an operand.
 static tn_status read_output(tn_onnx_scope *scope, tn_span body)
 {
     tn_onnx_reader *reader = scope->reader;
@@ -99,6 +101,7 @@ static tn_status read_output(tn_onnx_scope *scope, tn_span body)
     return tn_graph_add_output(scope->graph, value) == TN_OK ? TN_OK : tn_fail_memory(reader->diag, value->name, sizeof value);
 }
 
+// GraphProto   1 node*   5 initializer*   11 input*   12 output*   15 sparse_initializer*   (13 value_info is not needed)
 static tn_status read_part(tn_onnx_scope *scope, uint32_t number, tn_span body, size_t index)
 {
     switch (number) {
@@ -159,13 +162,11 @@ static tn_status open_scope(tn_onnx_node *node, const char *attr, tn_onnx_scope 
         return tn_fail(reader->diag, TN_LIMIT, node->name, "graphs are nested more than %d deep", TN_ONNX_MAX_NESTING);
     }
     *graph = found->bytes;
-    *inner = (tn_onnx_scope){.reader = reader, .outer = outer, .opsets = outer->opsets, .depth = outer->depth + 1, .call = outer->call,
-                             .prefix = "", .defaults = outer->defaults, .n_defaults = outer->n_defaults};
-    tn_map_init(&inner->values, &reader->scratch);
-    tn_map_init(&inner->renamed, &reader->scratch);
+    *inner = tn_onnx_inner_scope(outer);
     return TN_OK;
 }
 
+// The graph of a failed body is destroyed here; a good one is the caller's until a node owns it.
 tn_graph *tn_onnx_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *inner)
 {
     tn_span graph;
@@ -178,7 +179,8 @@ tn_graph *tn_onnx_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *inne
         return NULL;
     }
     inner->graph = tn_graph_create(inner->reader->heap, attr);
-    node->status = inner->graph ? tn_onnx_read_graph(inner, graph) : tn_fail_memory(inner->reader->diag, node->name, sizeof(tn_graph));
+    node->status =
+        inner->graph ? tn_onnx_read_graph(inner, graph) : tn_fail_memory(inner->reader->diag, node->name, sizeof(tn_graph));
     if (node->status != TN_OK) {
         tn_graph_destroy(inner->graph);
         inner->graph = NULL;
@@ -207,6 +209,7 @@ static tn_status find_only(tn_onnx_scope *scope, tn_span graph, uint32_t number,
     return TN_OK;
 }
 
+// Like a function call whose text is a graph: names inside get the node's name before them, values outside are seen as they are.
 static tn_status read_inline(tn_onnx_scope *scope, tn_span graph, tn_value *in, tn_value **out)
 {
     static const uint32_t order[] = {INITIALISER, SPARSE_INITIALISER, NODE};

@@ -9,6 +9,7 @@
 
 // ---- failing ----
 
+// The message begins with the operator: the place of a failure is the name of a node, which says little by itself.
 void tn_onnx_fail(tn_onnx_node *node, tn_status status, const char *format, ...)
 {
     char text[1024];
@@ -65,6 +66,8 @@ static tn_span span_of(const char *text)
     return (tn_span){(const uint8_t *)text, strlen(text)};
 }
 
+// One map over all tables. Rows of one operator lie side by side, so the first of them is enough to find the others; a thousandth
+// of a millisecond for all, against a search through every row for each node.
 bool tn_onnx_index_rows(tn_onnx_reader *reader)
 {
     char key[MAX_KEY];
@@ -125,6 +128,9 @@ static tn_status add_attr(tn_onnx_scope *scope, tn_onnx_node *node, tn_span body
     return TN_OK;
 }
 
+// Everything but the attributes, which want the node's name for their messages.
+//
+//   NodeProto   1 input*   2 output*   3 name   4 op_type   5 attribute*   7 domain   8 overload
 static tn_status read_fields(tn_onnx_scope *scope, tn_onnx_node *node, tn_span body, tn_span *name)
 {
     tn_onnx_reader *reader = scope->reader;
@@ -180,6 +186,7 @@ static tn_status name_node(tn_onnx_scope *scope, tn_onnx_node *node, tn_span nam
     return own ? TN_OK : tn_fail_memory(reader->diag, scope->graph->name, name.size + TN_ONNX_MAX_NAME);
 }
 
+// A second walk over the same bytes; their form was checked by the first.
 static tn_status read_attrs(tn_onnx_scope *scope, tn_onnx_node *node, tn_span body)
 {
     tn_wire wire = tn_wire_open(body);
@@ -206,6 +213,8 @@ static tn_status clear_values(tn_onnx_scope *scope, tn_value ***list, size_t *ca
     return TN_OK;
 }
 
+// Names become values. ONNX wants the nodes of a graph in an order in which each comes after what it reads, so a name that is not
+// there yet is an error, whether it comes later or never.
 static tn_status find_operands(tn_onnx_scope *scope, tn_onnx_node *node)
 {
     const tn_onnx_spans *names = &scope->in_names;
@@ -238,6 +247,7 @@ static tn_status find_operands(tn_onnx_scope *scope, tn_onnx_node *node)
 
 // ---- mapping ----
 
+// The version of the domain that this graph or function imports; 0: it does not.
 static int64_t find_opset(const tn_onnx_scope *scope, tn_span domain)
 {
     for (size_t i = 0; i < scope->opsets->count; ++i) {
@@ -248,6 +258,7 @@ static int64_t find_opset(const tn_onnx_scope *scope, tn_span domain)
     return 0;
 }
 
+// An attribute that no row knows may change the meaning of its operator: better refused than ignored.
 static void refuse_unknown_attrs(tn_onnx_node *node)
 {
     for (size_t i = 0; i < node->n_attrs && tn_onnx_good(node); ++i) {
@@ -259,6 +270,7 @@ static void refuse_unknown_attrs(tn_onnx_node *node)
     }
 }
 
+// By the row that fits the opset. What is missing is told apart: no opset, no operator, no such version of it.
 static void map_by_row(tn_onnx_node *node)
 {
     bool known;
@@ -307,6 +319,7 @@ static tn_status bind_results(tn_onnx_node *node)
     return TN_OK;
 }
 
+// One node, whole. Functions of the model come before rows, so that a model may bring its own definition of an operator.
 tn_status tn_onnx_read_node(tn_onnx_scope *scope, tn_span body, size_t index)
 {
     tn_onnx_reader *reader = scope->reader;

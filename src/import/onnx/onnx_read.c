@@ -37,6 +37,7 @@ static tn_status report_all(const tn_onnx_reader *reader)
     }
     const unsigned long long more = reader->n_refused - reader->n_reported;
     char tail[64] = "";
+    // Lines that did not fit are at least counted.
     if (more > 0) {
         snprintf(tail, sizeof tail, "and %llu more", more);
     }
@@ -114,7 +115,7 @@ tn_status tn_onnx_add_opset(tn_onnx_reader *reader, tn_onnx_opsets *opsets, tn_s
     if (wire.fault) {
         return tn_onnx_malformed(reader, "", "OperatorSetIdProto", wire.at, wire.fault);
     }
-    if (opsets->count == TN_ONNX_MAX_OPSETS) {   // they are searched one by one for each node
+    if (opsets->count == TN_ONNX_MAX_OPSETS) { // they are searched one by one for each node
         return tn_fail(reader->diag, TN_LIMIT, "", "more than %d opsets are imported", TN_ONNX_MAX_OPSETS);
     }
     tn_onnx_opset *v = tn_arena_grow(&reader->scratch, opsets->v, opsets->count, &opsets->capacity, sizeof *v);
@@ -135,6 +136,10 @@ typedef struct model {
     tn_onnx_spans metadata, functions;
 } model;
 
+// The top of the file. Of fields that should be there once the last counts, as in other readers.
+//
+//   ModelProto   1 ir_version   2 producer_name   3 producer_version   7 graph   8 opset_import*   14 metadata_props*
+//                25 functions*
 static tn_status read_model(tn_onnx_reader *reader, model *m)
 {
     tn_wire wire = tn_wire_open((tn_span){reader->data, reader->size});
@@ -168,6 +173,7 @@ static tn_status read_model(tn_onnx_reader *reader, model *m)
     return wire.fault ? tn_onnx_malformed(reader, "", "ModelProto", wire.at, wire.fault) : TN_OK;
 }
 
+// Newer files are refused instead of guessed at: an opset may change what an operator means. Older ones are all understood.
 static tn_status check_versions(const tn_onnx_reader *reader, model *m)
 {
     if (m->ir_version < 1) {
@@ -203,7 +209,7 @@ static tn_status default_opset(tn_onnx_reader *reader, model *m)
     if (m->ir_version >= 3 || reader->out->opset != 0) {
         return TN_OK;
     }
-    static const uint8_t first[] = {0x10, 1};   // version: 1
+    static const uint8_t first[] = {0x10, 1}; // version: 1
     reader->out->opset = 1;
     return tn_onnx_add_opset(reader, &m->opsets, (tn_span){first, sizeof first});
 }
@@ -248,6 +254,7 @@ static tn_status read_metadata(tn_onnx_reader *reader, const model *m)
     return TN_OK;
 }
 
+// The name is wanted before the graph is read: places of messages carry it.
 static tn_status graph_name(tn_onnx_reader *reader, tn_span graph, const char **out)
 {
     tn_span name = {NULL, 0};
@@ -260,6 +267,8 @@ static tn_status graph_name(tn_onnx_reader *reader, tn_span graph, const char **
     return tn_onnx_name(reader, name, "the graph", out);
 }
 
+// Everything in order: head, rows, functions, graph, then the report of what could not be mapped, then the verifier (a broken graph
+// would be a bug of ours, and must not get further).
 static tn_status read_main(tn_onnx_reader *reader, model *m)
 {
     const char *name;

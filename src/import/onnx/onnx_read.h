@@ -15,13 +15,13 @@
 #include "import/onnx/onnx_map.h"
 
 enum {
-    TN_ONNX_MAX_OPSET = 28,      // newest opset of the default domain that is understood
-    TN_ONNX_MAX_IR = 14,         // newest IR version
-    TN_ONNX_MAX_OPSETS = 128,    // imported by a model or by a function
-    TN_ONNX_MAX_NESTING = 32,    // graphs and function calls inside each other
-    TN_ONNX_MAX_ATTRS = 256,     // attributes of one node
-    TN_ONNX_MAX_SYMBOLS = 4096,  // names of dims that are kept; dims with further names are just unknown
-    TN_ONNX_MAX_NAME = 512       // bytes of a name made by joining the names of a call and of a value in it
+    TN_ONNX_MAX_OPSET = 28,     // newest opset of the default domain that is understood
+    TN_ONNX_MAX_IR = 14,        // newest IR version
+    TN_ONNX_MAX_OPSETS = 128,   // imported by a model or by a function
+    TN_ONNX_MAX_NESTING = 32,   // graphs and function calls inside each other
+    TN_ONNX_MAX_ATTRS = 256,    // attributes of one node
+    TN_ONNX_MAX_SYMBOLS = 4096, // names of dims that are kept; dims with further names are just unknown
+    TN_ONNX_MAX_NAME = 512      // bytes of a name made by joining the names of a call and of a value in it
 };
 
 // Fields and numbers read while expanding functions: stops a small file that stands for endless work.
@@ -43,11 +43,11 @@ typedef struct tn_onnx_spans {
 } tn_onnx_spans;
 
 typedef struct tn_onnx_function {
-    tn_span body;                // FunctionProto
+    tn_span body; // FunctionProto
     tn_span domain, name, overload;
     tn_onnx_spans inputs, outputs;
     tn_onnx_opsets opsets;
-    bool active;                 // a call of it is being expanded
+    bool active; // a call of it is being expanded
 } tn_onnx_function;
 
 typedef struct tn_onnx_reader {
@@ -58,20 +58,20 @@ typedef struct tn_onnx_reader {
     tn_heap *heap;
     tn_diag *diag;
     tn_arena scratch;
-    tn_arena hints;              // what shape hints allocate; emptied now and then
-    tn_map rows;                 // "domain:type" -> const tn_onnx_row *, the first of that type
-    tn_map functions;            // domain, name, overload -> tn_onnx_function *
-    tn_map files;                // location -> size_t *, index in out->files
-    tn_map symbols;              // name of a dim -> int *, id in the main graph
+    tn_arena hints;   // what shape hints allocate; emptied now and then
+    tn_map rows;      // "domain:type" -> const tn_onnx_row *, the first of that type
+    tn_map functions; // domain, name, overload -> tn_onnx_function *
+    tn_map files;     // location -> size_t *, index in out->files
+    tn_map symbols;   // name of a dim -> int *, id in the main graph
     size_t files_capacity;
-    uint64_t n_nodes;            // NodeProtos visited
-    uint64_t work;               // fields visited inside function calls
-    uint64_t decoded;            // bytes of constants that could not stay in the file
-    uint64_t bytes;              // of the model and its external files
+    uint64_t n_nodes; // NodeProtos visited
+    uint64_t work;    // fields visited inside function calls
+    uint64_t decoded; // bytes of constants that could not stay in the file
+    uint64_t bytes;   // of the model and its external files
     uint64_t n_refused;
     size_t report_length;
     unsigned n_reported;
-    char report[3400];           // lines of the message about what is not supported
+    char report[3400]; // lines of the message about what is not supported
 } tn_onnx_reader;
 
 // A value of an outer scope that a body uses.
@@ -81,17 +81,17 @@ typedef struct tn_onnx_capture {
 
 typedef struct tn_onnx_scope {
     tn_onnx_reader *reader;
-    struct tn_onnx_scope *outer;     // bodies: where their node is; NULL for the main graph and for functions
+    struct tn_onnx_scope *outer; // bodies: where their node is; NULL for the main graph and for functions
     tn_graph *graph;
-    tn_map values;                   // name -> tn_value *
+    tn_map values; // name -> tn_value *
     const tn_onnx_opsets *opsets;
     int depth;
     // function calls (bodies inside them share these)
-    tn_onnx_node *call;              // whose attributes references speak of; NULL outside functions
-    const char *prefix;              // of names, "" outside functions
-    tn_onnx_attr *defaults;          // of the function's attributes
+    tn_onnx_node *call;     // whose attributes references speak of; NULL outside functions
+    const char *prefix;     // of names, "" outside functions
+    tn_onnx_attr *defaults; // of the function's attributes
     size_t n_defaults;
-    tn_map renamed;                  // names of the function's results -> name of the caller's value
+    tn_map renamed; // names of the function's results -> name of the caller's value
     // captures of a body
     tn_onnx_capture *captures;
     size_t n_captures, captures_capacity;
@@ -108,12 +108,14 @@ typedef struct tn_onnx_scope {
 void tn_onnx_report(tn_onnx_reader *reader, const char *format, ...) TN_PRINTF(2, 3);
 
 // TN_INVALID_MODEL for malformed bytes: place, message type and offset in the file.
-tn_status tn_onnx_malformed(const tn_onnx_reader *reader, const char *place, const char *type, const uint8_t *at, const char *fault);
+tn_status tn_onnx_malformed(const tn_onnx_reader *reader, const char *place, const char *type, const uint8_t *at,
+                            const char *fault);
 
 // Counts `units` of work when inside a function call; TN_LIMIT past the limit.
 tn_status tn_onnx_spend(tn_onnx_scope *scope, uint64_t units);
 
-// Takes bytes for a decoded constant from the main graph's arena; fails with TN_LIMIT when the file stands for far more than it holds.
+// Takes bytes for a decoded constant from the main graph's arena; fails with TN_LIMIT when the file stands for far more than it
+// holds.
 tn_status tn_onnx_take(tn_onnx_reader *reader, size_t bytes, const char *place, void **out);
 
 // A zero-terminated copy in scratch memory; TN_INVALID_MODEL when the name holds a zero byte.
@@ -128,8 +130,8 @@ typedef struct tn_onnx_tensor {
     tn_span name;
     tn_dtype dtype;
     tn_shape shape;
-    const void *data;            // in the file, in an external file, or decoded
-    const char *refused;         // why it is not supported; then the rest is not filled in
+    const void *data;    // in the file, in an external file, or decoded
+    const char *refused; // why it is not supported; then the rest is not filled in
 } tn_onnx_tensor;
 
 tn_status tn_onnx_read_tensor(tn_onnx_reader *reader, tn_span body, const char *place, tn_onnx_tensor *out);
@@ -145,9 +147,9 @@ tn_status tn_onnx_constant(tn_onnx_reader *reader, tn_graph *graph, const char *
 
 typedef struct tn_onnx_info {
     tn_span name;
-    tn_dtype dtype;              // TN_NONE: not given
+    tn_dtype dtype; // TN_NONE: not given
     tn_shape shape;
-    const char *refused;         // why the type is not supported
+    const char *refused; // why the type is not supported
 } tn_onnx_info;
 
 // ValueInfoProto. Names of dims become symbols of the main graph when symbols is set.
@@ -159,6 +161,10 @@ tn_status tn_onnx_read_info(tn_onnx_reader *reader, tn_span body, bool symbols, 
 tn_status tn_onnx_read_attr(tn_onnx_scope *scope, tn_span body, const char *place, tn_onnx_attr *out, bool *found);
 
 // ---- onnx_scope.c ----
+
+// A scope for a graph inside `outer`: it sees the names there, and the attributes of the function call that is being expanded. Its
+// tn_graph is for the caller to set: a new one makes it a body.
+tn_onnx_scope tn_onnx_inner_scope(tn_onnx_scope *outer);
 
 // The value of a name, captured from outer scopes as needed. *out is NULL when there is none; *absent: the name stands for an
 // optional operand that the caller left out.

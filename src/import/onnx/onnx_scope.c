@@ -15,6 +15,22 @@ static tn_status out_of_memory(const tn_onnx_scope *scope, size_t bytes)
     return tn_fail_memory(scope->reader->diag, scope->graph->name, bytes);
 }
 
+tn_onnx_scope tn_onnx_inner_scope(tn_onnx_scope *outer)
+{
+    tn_onnx_scope inner = {.reader = outer->reader,
+                           .outer = outer,
+                           .opsets = outer->opsets,
+                           .depth = outer->depth + 1,
+                           .call = outer->call,
+                           .prefix = "",
+                           .defaults = outer->defaults,
+                           .n_defaults = outer->n_defaults};
+    tn_map_init(&inner.values, &outer->reader->scratch);
+    tn_map_init(&inner.renamed, &outer->reader->scratch);
+    return inner;
+}
+
+// A name means one value in a graph, once and for all (ONNX wants single assignment).
 tn_status tn_onnx_bind(tn_onnx_scope *scope, tn_span name, tn_value *value, const char *place)
 {
     if (name.size == 0) {
@@ -32,12 +48,14 @@ tn_status tn_onnx_bind_absent(tn_onnx_scope *scope, tn_span name)
     return tn_onnx_bind(scope, name, (tn_value *)&absent_operand, scope->graph->name);
 }
 
+// The inner stand-in of an outer value. Both the pair and the name are kept, so that the next use of the name finds it at once.
 static tn_status capture(tn_onnx_scope *scope, tn_span name, tn_value *outer, tn_value **out)
 {
     tn_value *inner;
     if (outer->constant) {
         const tn_tensor *constant = outer->constant;
-        TN_TRY(tn_onnx_constant(scope->reader, scope->graph, outer->name, constant->dtype, &constant->shape, constant->data, false, &inner));
+        TN_TRY(tn_onnx_constant(scope->reader, scope->graph, outer->name, constant->dtype, &constant->shape, constant->data, false,
+                                &inner));
         inner->weight = outer->weight;
     } else {
         tn_onnx_capture *captures =
@@ -70,12 +88,13 @@ tn_status tn_onnx_lookup(tn_onnx_scope *scope, tn_span name, tn_value **out, boo
     }
     TN_TRY(tn_onnx_lookup(scope->outer, name, &outer, absent));
     if (outer && scope->graph == scope->outer->graph) {
-        *out = outer;   // a graph that is read into the one around it
+        *out = outer; // a graph that is read into the one around it
         return TN_OK;
     }
     return outer ? capture(scope, name, outer, out) : TN_OK;
 }
 
+// "call:name" inside a function, the caller's name for a result of the function, the plain name elsewhere.
 tn_status tn_onnx_full_name(tn_onnx_scope *scope, tn_span name, const char *what, const char **out)
 {
     if (scope->renamed.count > 0 && name.size > 0) {

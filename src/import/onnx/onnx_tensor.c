@@ -9,35 +9,35 @@
 
 #include <string.h>
 
-enum { FLOAT_DATA = 4, INT32_DATA = 5, INT64_DATA = 7, DOUBLE_DATA = 10, UINT64_DATA = 11 };   // fields of TensorProto
+enum { FLOAT_DATA = 4, INT32_DATA = 5, INT64_DATA = 7, DOUBLE_DATA = 10, UINT64_DATA = 11 }; // fields of TensorProto
 
 // How a dtype is stored: the typed field, and bits per element in raw_data.
 static const struct {
     uint8_t field, bits;
 } storage[TN_DTYPE_COUNT] = {
-    [TN_F32] = {FLOAT_DATA, 32},        [TN_U8] = {INT32_DATA, 8},       [TN_I8] = {INT32_DATA, 8},
-    [TN_U16] = {INT32_DATA, 16},        [TN_I16] = {INT32_DATA, 16},     [TN_I32] = {INT32_DATA, 32},
-    [TN_I64] = {INT64_DATA, 64},        [TN_BOOL] = {INT32_DATA, 8},     [TN_F16] = {INT32_DATA, 16},
-    [TN_F64] = {DOUBLE_DATA, 64},       [TN_U32] = {UINT64_DATA, 32},    [TN_U64] = {UINT64_DATA, 64},
-    [TN_C64] = {FLOAT_DATA, 64},        [TN_C128] = {DOUBLE_DATA, 128},  [TN_BF16] = {INT32_DATA, 16},
-    [TN_F8E4M3FN] = {INT32_DATA, 8},    [TN_F8E4M3FNUZ] = {INT32_DATA, 8}, [TN_F8E5M2] = {INT32_DATA, 8},
-    [TN_F8E5M2FNUZ] = {INT32_DATA, 8},  [TN_U4] = {INT32_DATA, 4},       [TN_I4] = {INT32_DATA, 4},
-    [TN_F4E2M1] = {INT32_DATA, 4},      [TN_F8E8M0] = {INT32_DATA, 8},   [TN_U2] = {INT32_DATA, 2},
+    [TN_F32] = {FLOAT_DATA, 32},       [TN_U8] = {INT32_DATA, 8},         [TN_I8] = {INT32_DATA, 8},
+    [TN_U16] = {INT32_DATA, 16},       [TN_I16] = {INT32_DATA, 16},       [TN_I32] = {INT32_DATA, 32},
+    [TN_I64] = {INT64_DATA, 64},       [TN_BOOL] = {INT32_DATA, 8},       [TN_F16] = {INT32_DATA, 16},
+    [TN_F64] = {DOUBLE_DATA, 64},      [TN_U32] = {UINT64_DATA, 32},      [TN_U64] = {UINT64_DATA, 64},
+    [TN_C64] = {FLOAT_DATA, 64},       [TN_C128] = {DOUBLE_DATA, 128},    [TN_BF16] = {INT32_DATA, 16},
+    [TN_F8E4M3FN] = {INT32_DATA, 8},   [TN_F8E4M3FNUZ] = {INT32_DATA, 8}, [TN_F8E5M2] = {INT32_DATA, 8},
+    [TN_F8E5M2FNUZ] = {INT32_DATA, 8}, [TN_U4] = {INT32_DATA, 4},         [TN_I4] = {INT32_DATA, 4},
+    [TN_F4E2M1] = {INT32_DATA, 4},     [TN_F8E8M0] = {INT32_DATA, 8},     [TN_U2] = {INT32_DATA, 2},
     [TN_I2] = {INT32_DATA, 2},
 };
 
 typedef struct source {
     tn_onnx_reader *reader;
     const char *place;
-    tn_span body;                // TensorProto
-    tn_span raw;                 // data NULL: none
-    tn_span location;            // of external data
+    tn_span body;     // TensorProto
+    tn_span raw;      // data NULL: none
+    tn_span location; // of external data
     uint64_t offset, length;
     bool external, has_length, segment;
     int64_t dtype;
-    tn_dtype type;               // the same, checked
-    size_t count, bytes;         // elements, and bytes of them in memory
-    size_t packed;               // bytes of them in the file
+    tn_dtype type;       // the same, checked
+    size_t count, bytes; // elements, and bytes of them in memory
+    size_t packed;       // bytes of them in the file
 } source;
 
 static tn_status invalid(const source *s, const char *what)
@@ -87,6 +87,8 @@ static tn_status read_external(source *s, tn_span body)
     return TN_OK;
 }
 
+// TensorProto   1 dims*   2 data_type   3 segment   8 name   9 raw_data   13 external_data*   14 data_location
+//               4 float_data*   5 int32_data*   7 int64_data*   10 double_data*   11 uint64_data*   6 string_data*
 static tn_status read_head(source *s, tn_onnx_tensor *out)
 {
     tn_wire wire = tn_wire_open(s->body);
@@ -136,6 +138,7 @@ static tn_status read_shape(source *s, tn_onnx_tensor *out)
     return each.fault ? tn_onnx_malformed(s->reader, s->place, "TensorProto", each.fields.at, each.fault) : TN_OK;
 }
 
+// The element type. Types that exist but are not understood make the tensor refused, others are the model's fault.
 static tn_status check_type(source *s, tn_onnx_tensor *out)
 {
     if (s->segment) {
@@ -145,18 +148,22 @@ static tn_status check_type(source *s, tn_onnx_tensor *out)
     } else if (s->dtype == 27 || s->dtype == 28) {
         out->refused = "6-bit floats";
     } else if (s->dtype < 1 || s->dtype >= TN_DTYPE_COUNT) {
-        return tn_fail(s->reader->diag, TN_INVALID_MODEL, s->place, "a tensor has data type %lld, which is none", (long long)s->dtype);
+        return tn_fail(s->reader->diag, TN_INVALID_MODEL, s->place, "a tensor has data type %lld, which is none",
+                       (long long)s->dtype);
     } else {
         s->type = out->dtype = (tn_dtype)s->dtype;
     }
     return TN_OK;
 }
 
+// Elements, bytes in memory and bytes in the file (4- and 2-bit kinds are packed there), all with checked arithmetic. Nothing has
+// been allocated yet: the limit is told by name before memory is asked for.
 static tn_status check_size(source *s, const tn_shape *shape)
 {
     int64_t count;
     size_t bits;
-    if (!tn_shape_count(shape, &count) || (uint64_t)count > SIZE_MAX || !tn_mul_size((size_t)count, tn_dtype_bytes(s->type), &s->bytes) ||
+    if (!tn_shape_count(shape, &count) || (uint64_t)count > SIZE_MAX ||
+        !tn_mul_size((size_t)count, tn_dtype_bytes(s->type), &s->bytes) ||
         !tn_mul_size((size_t)count, storage[s->type].bits, &bits) || s->bytes > s->reader->options->limit_tensor_bytes) {
         char text[160];
         return tn_fail(s->reader->diag, TN_LIMIT, s->place, "a tensor of shape %s is larger than limit_tensor_bytes (%llu)",
@@ -169,6 +176,7 @@ static tn_status check_size(source *s, const tn_shape *shape)
 
 // ---- external files ----
 
+// Maps a file and remembers it by its path: many tensors share one file.
 static tn_status open_file(const source *s, const char *path, size_t *index)
 {
     tn_onnx_reader *reader = s->reader;
@@ -190,7 +198,8 @@ static tn_status open_file(const source *s, const char *path, size_t *index)
     *index = import->n_files++;
     reader->bytes += import->files[*index].size;
     size_t *mark = tn_arena_copy(&reader->scratch, index, sizeof *index);
-    return mark && tn_map_set(&reader->files, path, strlen(path), mark) ? TN_OK : tn_fail_memory(reader->diag, s->place, strlen(path));
+    return mark && tn_map_set(&reader->files, path, strlen(path), mark) ? TN_OK
+                                                                        : tn_fail_memory(reader->diag, s->place, strlen(path));
 }
 
 // The bytes of the tensor in its external file.
@@ -241,6 +250,7 @@ static void unpack_bits(const uint8_t *from, uint8_t *to, size_t count, tn_dtype
     }
 }
 
+// One byte for each element of a packed tensor.
 static tn_status decode_packed(const source *s, const uint8_t *from, const void **data)
 {
     void *to;
@@ -270,14 +280,15 @@ static tn_status clean_bools(const source *s, const void **data)
     return TN_OK;
 }
 
+// raw_data and external data: in place, unless the elements have to be unpacked or cleaned.
 static tn_status decode_raw(const source *s, const void **data)
 {
     if (s->raw.size != s->packed) {
-        return tn_fail(s->reader->diag, TN_INVALID_MODEL, s->place, "raw data has %zu bytes, its shape and type need %zu", s->raw.size,
-                       s->packed);
+        return tn_fail(s->reader->diag, TN_INVALID_MODEL, s->place, "raw data has %zu bytes, its shape and type need %zu",
+                       s->raw.size, s->packed);
     }
     if (s->packed == 0) {
-        *data = s->body.data;   // a tensor without elements: any address will do
+        *data = s->body.data; // a tensor without elements: any address will do
         return TN_OK;
     }
     if (storage[s->type].bits < 8) {
@@ -333,6 +344,7 @@ static tn_status decode_typed(const source *s, const void **data)
     return packed ? decode_packed(s, to, data) : TN_OK;
 }
 
+// Head, shape and type first; only then is any data looked for.
 tn_status tn_onnx_read_tensor(tn_onnx_reader *reader, tn_span body, const char *place, tn_onnx_tensor *out)
 {
     source s = {.reader = reader, .place = place, .body = body};

@@ -64,6 +64,7 @@ static tn_status read_dim(tn_onnx_reader *reader, tn_span body, bool symbols, in
     return symbols && name.size > 0 ? find_symbol(reader, name, dim) : TN_OK;
 }
 
+// TensorShapeProto: dims in order. A value without this field has an unknown rank, one with an empty field is a scalar.
 static tn_status read_shape(tn_onnx_reader *reader, tn_span body, bool symbols, tn_onnx_info *out)
 {
     out->shape = (tn_shape){0, {0}};
@@ -106,6 +107,7 @@ static tn_status read_tensor_type(tn_onnx_reader *reader, tn_span body, bool sym
     return wire.fault ? tn_onnx_malformed(reader, "", "TypeProto.Tensor", wire.at, wire.fault) : TN_OK;
 }
 
+// TypeProto   1 tensor_type   4 sequence_type   5 map_type   7 opaque_type   8 sparse_tensor_type   9 optional_type
 static tn_status read_type(tn_onnx_reader *reader, tn_span body, bool symbols, tn_onnx_info *out)
 {
     tn_wire wire = tn_wire_open(body);

@@ -31,6 +31,7 @@ static bool read_varint(tn_wire *wire, uint64_t *out)
     return false;
 }
 
+// A number of 4 or 8 bytes, least significant byte first, at any address.
 static bool read_fixed(tn_wire *wire, size_t bytes)
 {
     if ((size_t)(wire->end - wire->at) < bytes) {
@@ -45,6 +46,7 @@ static bool read_fixed(tn_wire *wire, size_t bytes)
     return true;
 }
 
+// A field of its own length. The length is compared with what is left before it becomes an offset, so that no sum can overflow.
 static bool read_bytes(tn_wire *wire)
 {
     uint64_t size;
@@ -60,6 +62,12 @@ static bool read_bytes(tn_wire *wire)
     return true;
 }
 
+// One field: key, then what the wire type says.
+//
+//   key = number << 3 | type        VARINT   [key][v 1..10 bytes]
+//   (a varint itself)               FIXED64  [key][8 bytes]
+//                                   BYTES    [key][size, a varint][size bytes]
+//                                   FIXED32  [key][4 bytes]
 bool tn_wire_next(tn_wire *wire)
 {
     uint64_t key;
@@ -86,6 +94,8 @@ bool tn_wire_next(tn_wire *wire)
     }
 }
 
+// A repeated scalar may be written as single fields, as packed runs, or as a mixture; a parser must take all of them. Two readers
+// do it: one over the fields of the message, one over the run that is open.
 tn_wire_each tn_wire_each_open(tn_span message, uint32_t number, int type)
 {
     return (tn_wire_each){tn_wire_open(message), tn_wire_open((tn_span){NULL, 0}), number, type, NULL};
@@ -95,8 +105,8 @@ tn_wire_each tn_wire_each_open(tn_span message, uint32_t number, int type)
 static bool read_packed(tn_wire_each *each, uint64_t *value)
 {
     tn_wire *pack = &each->pack;
-    const bool good = each->type == TN_WIRE_VARINT ? read_varint(pack, &pack->value)
-                                                   : read_fixed(pack, each->type == TN_WIRE_FIXED64 ? 8 : 4);
+    const bool good =
+        each->type == TN_WIRE_VARINT ? read_varint(pack, &pack->value) : read_fixed(pack, each->type == TN_WIRE_FIXED64 ? 8 : 4);
     *value = pack->value;
     each->fault = pack->fault;
     return good;
@@ -138,6 +148,7 @@ static size_t count_run(tn_span run, int type)
     return count + (run.size > 0 && run.data[run.size - 1] >= 128);
 }
 
+// Counts without decoding: what is allocated afterwards is bounded by bytes that are there.
 bool tn_wire_count(tn_span message, uint32_t number, int type, size_t *count, const char **fault)
 {
     tn_wire wire = tn_wire_open(message);
@@ -153,6 +164,7 @@ bool tn_wire_count(tn_span message, uint32_t number, int type, size_t *count, co
     return !wire.fault;
 }
 
+// Lists of floats mostly are one run, and a run of fixed numbers lies in the file as it lies in memory.
 tn_span tn_wire_run(tn_span message, uint32_t number)
 {
     tn_wire wire = tn_wire_open(message);

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 typedef struct tn_span {
-    const uint8_t *data;     // NULL only when nothing was given
+    const uint8_t *data; // NULL only when nothing was given
     size_t size;
 } tn_span;
 
@@ -23,10 +23,10 @@ enum { TN_WIRE_VARINT = 0, TN_WIRE_FIXED64 = 1, TN_WIRE_BYTES = 2, TN_WIRE_FIXED
 
 typedef struct tn_wire {
     const uint8_t *at, *end;
-    const char *fault;       // what is malformed at `at`; NULL while nothing is
-    uint32_t key;            // the field just read ...
-    uint64_t value;          // ... its number when it is a varint or fixed
-    tn_span bytes;           // ... its contents when it is of wire type BYTES
+    const char *fault; // what is malformed at `at`; NULL while nothing is
+    uint32_t key;      // the field just read ...
+    uint64_t value;    // ... its number when it is a varint or fixed
+    tn_span bytes;     // ... its contents when it is of wire type BYTES
 } tn_wire;
 
 static inline tn_wire tn_wire_open(tn_span message)
@@ -41,12 +41,12 @@ bool tn_wire_next(tn_wire *wire);
 typedef struct tn_wire_each {
     tn_wire fields, pack;
     uint32_t number;
-    int type;                // VARINT, FIXED32 or FIXED64
+    int type; // VARINT, FIXED32 or FIXED64
     const char *fault;
 } tn_wire_each;
 
 tn_wire_each tn_wire_each_open(tn_span message, uint32_t number, int type);
-bool tn_wire_each_next(tn_wire_each *each, uint64_t *value);   // false: no more, or a fault
+bool tn_wire_each_next(tn_wire_each *each, uint64_t *value); // false: no more, or a fault
 
 // Counts those elements; false: a fault (*fault says which). The count never exceeds the size of the message.
 bool tn_wire_count(tn_span message, uint32_t number, int type, size_t *count, const char **fault);

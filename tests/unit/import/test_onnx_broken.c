@@ -73,7 +73,7 @@ static void put_node(message *graph, unsigned field, const char *line, const mes
     char op[64], name[64], in[256], out[256];
     message node = {.size = 0};
     assert_int_equal(sscanf(line, "%63s %63s %255s %255s", op, name, in, out), 4);
-    char *dot = strchr(op, '.');   // domain.Op
+    char *dot = strchr(op, '.'); // domain.Op
     if (dot) {
         *dot = '\0';
         put_text(&node, 7, op);
@@ -231,7 +231,7 @@ static void test_attributes(void **state)
     } cases[] = {
         {2, 3, "axis", TN_OK, NULL},
         {1, 3, "axis", TN_INVALID_MODEL, "must be an integer"},
-        {0, 3, "axis", TN_OK, NULL},   // without a type, the field tells
+        {0, 3, "axis", TN_OK, NULL}, // without a type, the field tells
         {2, 3, "axes", TN_UNSUPPORTED, "'axes' is not known"},
         {2, 3, "", TN_INVALID_MODEL, "no name"},
     };
@@ -408,13 +408,13 @@ static void test_functions(void **state)
     expect_functions("Relu r a c", 1, "own.F0 call x y", TN_INVALID_MODEL, "does not make its result");
     expect_functions("Relu r a b", 1, "own.F0 call x,x y", TN_INVALID_MODEL, "the function takes 1");
     expect_functions("Relu r a b", 1, "own.F0 call x y,z", TN_INVALID_MODEL, "the function has 1");
-    expect_functions("Relu r x b", 1, "own.F0 call x y", TN_INVALID_MODEL, "operand 'x'");   // sees its operands only
+    expect_functions("Relu r x b", 1, "own.F0 call x y", TN_INVALID_MODEL, "operand 'x'"); // sees its operands only
 }
 
 // ---- every byte, every allocation ----
 
-static const char *const files[] = {"names", "tensors", "constants", "functions", "control", "opset10",
-                                    "resize13", "contrib", "many", "unsupported", "external", "quantised", "domains"};
+static const char *const files[] = {"names",   "tensors", "constants",   "functions", "control",   "opset10", "resize13",
+                                    "contrib", "many",    "unsupported", "external",  "quantised", "domains"};
 
 static void open_file(tn_file *file, size_t i)
 {
@@ -478,9 +478,9 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graph_rules), cmocka_unit_test(test_versions),   cmocka_unit_test(test_zero_byte),
-        cmocka_unit_test(test_attributes),  cmocka_unit_test(test_tensors),    cmocka_unit_test(test_external),
-        cmocka_unit_test(test_nesting),     cmocka_unit_test(test_functions),  cmocka_unit_test(test_every_byte),
+        cmocka_unit_test(test_graph_rules), cmocka_unit_test(test_versions),  cmocka_unit_test(test_zero_byte),
+        cmocka_unit_test(test_attributes),  cmocka_unit_test(test_tensors),   cmocka_unit_test(test_external),
+        cmocka_unit_test(test_nesting),     cmocka_unit_test(test_functions), cmocka_unit_test(test_every_byte),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -60,8 +60,8 @@ static void check_golden(const char *name, const tn_text *text)
 
 static void test_graphs(void **state)
 {
-    static const char *const names[] = {"names", "tensors", "constants", "functions", "control", "opset6",
-                                        "opset10", "resize13", "contrib", "many", "external", "quantised", "domains"};
+    static const char *const names[] = {"names",    "tensors", "constants", "functions", "control",   "opset6", "opset10",
+                                        "resize13", "contrib", "many",      "external",  "quantised", "domains"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; ++i) {
         tn_heap heap;
         tn_import model;
@@ -99,7 +99,7 @@ static void test_head(void **state)
     assert_string_equal(model.metadata[0], "author");
     assert_string_equal(model.metadata[1], "nobody");
     assert_string_equal(model.metadata[3], "");
-    assert_int_equal(model.graph->n_inputs, 1);   // the other one has an initialiser
+    assert_int_equal(model.graph->n_inputs, 1); // the other one has an initialiser
     assert_string_equal(model.graph->symbols[1], "size");
     assert_int_equal(model.graph->n_outputs, 3);
     assert_ptr_equal(model.graph->outputs[2], model.graph->inputs[0]);
@@ -178,7 +178,7 @@ static void test_external(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_graphs), cmocka_unit_test(test_head), cmocka_unit_test(test_captured_weight),
+        cmocka_unit_test(test_graphs), cmocka_unit_test(test_head),     cmocka_unit_test(test_captured_weight),
         cmocka_unit_test(test_report), cmocka_unit_test(test_external),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

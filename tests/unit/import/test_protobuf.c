@@ -51,24 +51,24 @@ static void test_faults(void **state)
         uint8_t bytes[12];
         size_t size;
     } cases[] = {
-        {{0x08}, 1},                                                                  // no number after the key
-        {{0x08, 0x80}, 2},                                                            // a number without end
-        {{0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2}, 11},        // 65 bits
-        {{0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1}, 12},  // 11 bytes
-        {{0x0a, 2, 0}, 3},                                                            // a field longer than the rest
-        {{0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, 11},        // ... by far
-        {{0x0d, 0, 0, 0}, 4},                                                         // a cut fixed32
-        {{0x09, 0, 0, 0, 0, 0, 0, 0}, 8},                                             // a cut fixed64
-        {{0x0b}, 1},                                                                  // a group
-        {{0x0e}, 1},                                                                  // wire type 6
-        {{0x00, 0}, 2},                                                               // field number 0
-        {{0x80, 0x80, 0x80, 0x80, 0x10, 0}, 6},                                       // field number of 30 bits
+        {{0x08}, 1},                                                                 // no number after the key
+        {{0x08, 0x80}, 2},                                                           // a number without end
+        {{0x08, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2}, 11},       // 65 bits
+        {{0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 1}, 12}, // 11 bytes
+        {{0x0a, 2, 0}, 3},                                                           // a field longer than the rest
+        {{0x0a, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1}, 11},       // ... by far
+        {{0x0d, 0, 0, 0}, 4},                                                        // a cut fixed32
+        {{0x09, 0, 0, 0, 0, 0, 0, 0}, 8},                                            // a cut fixed64
+        {{0x0b}, 1},                                                                 // a group
+        {{0x0e}, 1},                                                                 // wire type 6
+        {{0x00, 0}, 2},                                                              // field number 0
+        {{0x80, 0x80, 0x80, 0x80, 0x10, 0}, 6},                                      // field number of 30 bits
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
         tn_wire wire = tn_wire_open((tn_span){cases[i].bytes, cases[i].size});
         assert_false(tn_wire_next(&wire));
         assert_non_null(wire.fault);
-        assert_false(tn_wire_next(&wire));   // it stays so
+        assert_false(tn_wire_next(&wire)); // it stays so
     }
 }
 
@@ -122,8 +122,9 @@ static void test_spans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fields), cmocka_unit_test(test_empty), cmocka_unit_test(test_largest_number), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_lists),  cmocka_unit_test(test_runs),  cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_fields), cmocka_unit_test(test_empty), cmocka_unit_test(test_largest_number),
+        cmocka_unit_test(test_faults), cmocka_unit_test(test_lists), cmocka_unit_test(test_runs),
+        cmocka_unit_test(test_spans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,8 +11,8 @@
 
 // Captures of the bodies of one node: operands of the node, inputs of every body.
 typedef struct captured {
-    tn_value **outer;      // n, in the order of operands
-    tn_value **inner[2];   // by body; NULL: that body does not use it
+    tn_value **outer;    // n, in the order of operands
+    tn_value **inner[2]; // by body; NULL: that body does not use it
     size_t n;
 } captured;
 
@@ -114,6 +114,7 @@ static void build_control(tn_onnx_node *node, const tn_op *op, const void *attr,
     }
 }
 
+// The node may name fewer results than its body makes, not more.
 static bool check_results(tn_onnx_node *node, size_t have)
 {
     if (tn_onnx_good(node) && (node->n_out < 0 || (size_t)node->n_out > have)) {
@@ -122,6 +123,7 @@ static bool check_results(tn_onnx_node *node, size_t have)
     return tn_onnx_good(node);
 }
 
+// Both branches are read before anything is built: only then is it known what they take from outside.
 static void map_if(tn_onnx_node *node)
 {
     tn_onnx_scope scopes[2] = {{0}, {0}};
@@ -142,6 +144,7 @@ static void map_if(tn_onnx_node *node)
     build_control(node, &tn_op_if, NULL, 1, scopes, 2, (int)have);
 }
 
+// Operands: trips?, condition?, carried...   Body: (i, condition, carried...) -> (condition, carried..., scanned...)
 static void map_loop(tn_onnx_node *node)
 {
     tn_onnx_scope scope = {0};
@@ -192,6 +195,7 @@ static size_t count_scan_results(tn_onnx_node *node, const tn_onnx_scope *scope,
     return have;
 }
 
+// Operands: state..., scanned...   Body: (state..., one slice of each scanned...) -> (state..., one slice of each result...)
 static void map_scan(tn_onnx_node *node)
 {
     tn_onnx_scope scope = {0};
@@ -214,10 +218,7 @@ static void map_scan(tn_onnx_node *node)
 static void open_batch(tn_onnx_node *node, tn_onnx_scope *batch, tn_value **in)
 {
     tn_onnx_scope *outer = node->scope;
-    *batch = (tn_onnx_scope){.reader = outer->reader, .outer = outer, .opsets = outer->opsets, .depth = outer->depth + 1,
-                             .call = outer->call, .prefix = "", .defaults = outer->defaults, .n_defaults = outer->n_defaults};
-    tn_map_init(&batch->values, &outer->reader->scratch);
-    tn_map_init(&batch->renamed, &outer->reader->scratch);
+    *batch = tn_onnx_inner_scope(outer);
     batch->graph = tn_graph_create(outer->reader->heap, "batch");
     for (int i = 0; i < node->n_in && batch->graph; ++i) {
         in[i] = tn_graph_value(batch->graph, NULL);
@@ -258,6 +259,7 @@ static void scan_steps(tn_onnx_node *node, tn_onnx_scope *batch, tn_value **in, 
     node->status = step.status;
 }
 
+// Operands: lengths?, state [B, ...]..., scanned [B, T, ...]...: a scan over B whose body is the scan over T.
 static void map_scan_8(tn_onnx_node *node)
 {
     tn_onnx_scope batch = {0};

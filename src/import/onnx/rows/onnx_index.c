@@ -8,7 +8,7 @@
 
 #include <stddef.h>
 
-static const char *const reductions[] = {"none", "add", "mul", "max", "min", NULL};   // TN_SCATTER_NONE ...
+static const char *const reductions[] = {"none", "add", "mul", "max", "min", NULL}; // TN_SCATTER_NONE ...
 
 static const tn_onnx_field gather_fields[] = {TN_FIELD_INT(tn_gather_attr, axis, "axis", 0)};
 static const tn_onnx_field one_hot_fields[] = {TN_FIELD_INT(tn_gather_attr, axis, "axis", -1)};
@@ -32,11 +32,17 @@ static const tn_onnx_field top_k_fields[] = {
 };
 static const tn_onnx_operand top_k_operands[] = {{"k", TN_ATTR_INT, 1, 9}};
 static const tn_onnx_field unique_fields[] = {
-    {.name = "axis", .kind = TN_ATTR_INT, .offset = offsetof(tn_unique_attr, axis), .given = offsetof(tn_unique_attr, has_axis) + 1},
+    {.name = "axis",
+     .kind = TN_ATTR_INT,
+     .offset = offsetof(tn_unique_attr, axis),
+     .given = offsetof(tn_unique_attr, has_axis) + 1},
     TN_FIELD_BOOL(tn_unique_attr, sorted, "sorted", 1),
 };
 static const tn_onnx_field compress_fields[] = {
-    {.name = "axis", .kind = TN_ATTR_INT, .offset = offsetof(tn_compress_attr, axis), .given = offsetof(tn_compress_attr, has_axis) + 1},
+    {.name = "axis",
+     .kind = TN_ATTR_INT,
+     .offset = offsetof(tn_compress_attr, axis),
+     .given = offsetof(tn_compress_attr, has_axis) + 1},
 };
 
 static const tn_onnx_row rows[] = {

@@ -56,8 +56,8 @@ static void map_constant(tn_onnx_node *node)
     static const struct {
         const char *name;
         int type;
-    } forms[] = {{"value", TN_ONNX_TENSOR},    {"value_int", TN_ONNX_INT},       {"value_float", TN_ONNX_FLOAT},
-                 {"value_ints", TN_ONNX_INTS}, {"value_floats", TN_ONNX_FLOATS}, {"value_string", TN_ONNX_STRING},
+    } forms[] = {{"value", TN_ONNX_TENSOR},          {"value_int", TN_ONNX_INT},       {"value_float", TN_ONNX_FLOAT},
+                 {"value_ints", TN_ONNX_INTS},       {"value_floats", TN_ONNX_FLOATS}, {"value_string", TN_ONNX_STRING},
                  {"value_strings", TN_ONNX_STRINGS}, {"sparse_value", TN_ONNX_SPARSE}};
     const tn_onnx_attr *attr = NULL;
     size_t form = 0;
@@ -108,10 +108,13 @@ static const tn_onnx_field eye_fields[] = {
 
 // ---- random draws ----
 
-#define RANDOM(dtype_default, name_a, value_a, name_b, value_b)                                                                        \
-    {.name = "dtype", .kind = TN_ATTR_DTYPE, .offset = offsetof(tn_random_attr, dtype), .number = dtype_default},                      \
-        TN_FIELD_REAL(tn_random_attr, a, name_a, value_a), TN_FIELD_REAL(tn_random_attr, b, name_b, value_b),                          \
-        {.name = "seed", .kind = TN_ATTR_REAL, .offset = offsetof(tn_random_attr, seed), .given = offsetof(tn_random_attr, has_seed) + 1}
+#define RANDOM(dtype_default, name_a, value_a, name_b, value_b)                                                                    \
+    {.name = "dtype", .kind = TN_ATTR_DTYPE, .offset = offsetof(tn_random_attr, dtype), .number = dtype_default},                  \
+        TN_FIELD_REAL(tn_random_attr, a, name_a, value_a), TN_FIELD_REAL(tn_random_attr, b, name_b, value_b),                      \
+    {                                                                                                                              \
+        .name = "seed", .kind = TN_ATTR_REAL, .offset = offsetof(tn_random_attr, seed),                                            \
+        .given = offsetof(tn_random_attr, has_seed) + 1                                                                            \
+    }
 
 static const tn_onnx_field normal_fields[] = {
     RANDOM(TN_F32, "mean", 0.0f, "scale", 1.0f),
@@ -125,13 +128,19 @@ static const tn_onnx_field normal_like_fields[] = {RANDOM(TN_NONE, "mean", 0.0f,
 static const tn_onnx_field uniform_like_fields[] = {RANDOM(TN_NONE, "low", 0.0f, "high", 1.0f)};
 static const tn_onnx_field bernoulli_fields[] = {
     TN_FIELD_DTYPE(tn_random_attr, dtype, "dtype"),
-    {.name = "seed", .kind = TN_ATTR_REAL, .offset = offsetof(tn_random_attr, seed), .given = offsetof(tn_random_attr, has_seed) + 1},
+    {.name = "seed",
+     .kind = TN_ATTR_REAL,
+     .offset = offsetof(tn_random_attr, seed),
+     .given = offsetof(tn_random_attr, has_seed) + 1},
 };
 
 static const tn_onnx_field multinomial_fields[] = {
     {.name = "dtype", .kind = TN_ATTR_DTYPE, .offset = offsetof(tn_multinomial_attr, dtype), .number = TN_I32},
     TN_FIELD_INT(tn_multinomial_attr, sample_size, "sample_size", 1),
-    {.name = "seed", .kind = TN_ATTR_REAL, .offset = offsetof(tn_multinomial_attr, seed), .given = offsetof(tn_multinomial_attr, has_seed) + 1},
+    {.name = "seed",
+     .kind = TN_ATTR_REAL,
+     .offset = offsetof(tn_multinomial_attr, seed),
+     .given = offsetof(tn_multinomial_attr, has_seed) + 1},
 };
 
 static const tn_onnx_row rows[] = {

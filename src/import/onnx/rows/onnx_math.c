@@ -29,7 +29,8 @@ static void map_old_broadcast(tn_onnx_node *node)
         const int64_t from = axis < 0 ? axis + a->shape.rank : axis;
         const int64_t more = a->shape.rank - from - b->shape.rank;
         if (from < 0 || from > a->shape.rank || more < 0 || more > TN_MAX_RANK) {
-            tn_onnx_fail(node, TN_INVALID_MODEL, "axis %lld does not fit ranks %d and %d", (long long)axis, a->shape.rank, b->shape.rank);
+            tn_onnx_fail(node, TN_INVALID_MODEL, "axis %lld does not fit ranks %d and %d", (long long)axis, a->shape.rank,
+                         b->shape.rank);
             return;
         }
         int64_t axes[TN_MAX_RANK];
@@ -73,8 +74,9 @@ static const tn_onnx_field bit_cast_fields[] = {
 // Opset 1 named the type by a string; the index in this list is its number.
 static void map_old_cast(tn_onnx_node *node)
 {
-    static const char *const types[] = {"UNDEFINED", "FLOAT",   "UINT8",   "INT8",   "UINT16", "INT16",     "INT32",      "INT64", "STRING",
-                                        "BOOL",      "FLOAT16", "DOUBLE",  "UINT32", "UINT64", "COMPLEX64", "COMPLEX128", NULL};
+    static const char *const types[] = {"UNDEFINED", "FLOAT",  "UINT8",     "INT8",       "UINT16",  "INT16",
+                                        "INT32",     "INT64",  "STRING",    "BOOL",       "FLOAT16", "DOUBLE",
+                                        "UINT32",    "UINT64", "COMPLEX64", "COMPLEX128", NULL};
     tn_cast_attr attr = {.to = (tn_dtype)tn_onnx_choice(node, "to", types, TN_NONE), .saturate = true};
     if (attr.to == TN_NONE) {
         tn_onnx_fail(node, TN_INVALID_MODEL, "attribute 'to' is missing");
@@ -85,8 +87,10 @@ static void map_old_cast(tn_onnx_node *node)
 // ---- matrix products ----
 
 static const tn_onnx_field gemm_fields[] = {
-    TN_FIELD_BOOL(tn_gemm_attr, trans_a, "transA", 0),  TN_FIELD_BOOL(tn_gemm_attr, trans_b, "transB", 0),
-    TN_FIELD_REAL(tn_gemm_attr, alpha, "alpha", 1.0f), TN_FIELD_REAL(tn_gemm_attr, beta, "beta", 1.0f),
+    TN_FIELD_BOOL(tn_gemm_attr, trans_a, "transA", 0),
+    TN_FIELD_BOOL(tn_gemm_attr, trans_b, "transB", 0),
+    TN_FIELD_REAL(tn_gemm_attr, alpha, "alpha", 1.0f),
+    TN_FIELD_REAL(tn_gemm_attr, beta, "beta", 1.0f),
     TN_FIELD_SKIP("broadcast"),
 };
 static const tn_onnx_field einsum_fields[] = {
@@ -113,12 +117,16 @@ static const tn_onnx_field cum_fields[] = {
 static const tn_onnx_operand axes_until_12[] = {{"axes", TN_ATTR_INTS, 1, 12}};
 static const tn_onnx_operand axes_until_17[] = {{"axes", TN_ATTR_INTS, 1, 17}};
 
-#define REDUCE(foreign, ours) \
-    {.type = foreign, .since = 1, .op = &tn_op_##ours, TN_FIELDS(reduce_fields), TN_OPERANDS(axes_until_17)}
+#define REDUCE(foreign, ours)                                                                                                      \
+    {                                                                                                                              \
+        .type = foreign, .since = 1, .op = &tn_op_##ours, TN_FIELDS(reduce_fields), TN_OPERANDS(axes_until_17)                     \
+    }
 
-#define OLD_AND_NEW(foreign, ours)                                                             \
-    {.type = foreign, .since = 1, .until = 6, .op = &tn_op_##ours, .map = map_old_broadcast}, \
-        {.type = foreign, .since = 7, .op = &tn_op_##ours}
+#define OLD_AND_NEW(foreign, ours)                                                                                                 \
+    {.type = foreign, .since = 1, .until = 6, .op = &tn_op_##ours, .map = map_old_broadcast},                                      \
+    {                                                                                                                              \
+        .type = foreign, .since = 7, .op = &tn_op_##ours                                                                           \
+    }
 
 static const tn_onnx_row rows[] = {
     TN_ROW("Abs", 1, abs),
@@ -140,7 +148,7 @@ static const tn_onnx_row rows[] = {
     TN_ROW("IsNaN", 9, is_nan),
     TN_ROW("Log", 1, log),
     TN_ROW("Neg", 1, neg),
-    TN_ROW("Not", 1, not),
+    TN_ROW("Not", 1, not ),
     TN_ROW("Reciprocal", 1, reciprocal),
     TN_ROW("Round", 11, round),
     TN_ROW("Sign", 9, sign),

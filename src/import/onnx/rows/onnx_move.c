@@ -12,7 +12,7 @@
 #include <stddef.h>
 
 static const char *const block_modes[] = {"DCR", "CRD", NULL};
-static const char *const pad_modes[] = {"constant", "reflect", "edge", "wrap", NULL};   // TN_PAD_CONSTANT ...
+static const char *const pad_modes[] = {"constant", "reflect", "edge", "wrap", NULL}; // TN_PAD_CONSTANT ...
 
 static const tn_onnx_field reshape_fields[] = {TN_FIELD_BOOL(tn_reshape_attr, allowzero, "allowzero", 0)};
 static const tn_onnx_field flatten_fields[] = {TN_FIELD_INT(tn_flatten_attr, axis, "axis", 1)};
@@ -51,12 +51,14 @@ static void map_old_tile(tn_onnx_node *node)
     tn_value *x = tn_onnx_in(node, 0);
     double tiles, axis;
     int at;
-    if (!x || x->shape.rank < 0 || !tn_onnx_known_scalar(tn_onnx_in(node, 1), &tiles) || !tn_onnx_known_scalar(tn_onnx_in(node, 2), &axis)) {
+    if (!x || x->shape.rank < 0 || !tn_onnx_known_scalar(tn_onnx_in(node, 1), &tiles) ||
+        !tn_onnx_known_scalar(tn_onnx_in(node, 2), &axis)) {
         tn_onnx_refuse(node, "the rank, the number of tiles or the axis is not known");
         return;
     }
     int64_t repeats[TN_MAX_RANK] = {1, 1, 1, 1, 1, 1, 1, 1};
-    if (!(axis >= -TN_MAX_RANK && axis <= TN_MAX_RANK && tiles >= 0 && tiles < 9e15) || !tn_axis((int64_t)axis, x->shape.rank, &at)) {
+    if (!(axis >= -TN_MAX_RANK && axis <= TN_MAX_RANK && tiles >= 0 && tiles < 9e15) ||
+        !tn_axis((int64_t)axis, x->shape.rank, &at)) {
         tn_onnx_fail(node, TN_INVALID_MODEL, "the axis or the number of tiles does not fit");
         return;
     }

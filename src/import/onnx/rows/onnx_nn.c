@@ -19,10 +19,9 @@
 static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL};
 
 // The spatial attributes that all of these have, for a struct with the same field names.
-#define WINDOW(type)                                                                          \
-    TN_FIELD_INTS(type, kernel, "kernel_shape"), TN_FIELD_INTS(type, strides, "strides"),     \
-        TN_FIELD_INTS(type, pads, "pads"), TN_FIELD_INTS(type, dilations, "dilations"),       \
-        TN_FIELD_ENUM(type, auto_pad, "auto_pad", auto_pads, TN_PAD_NOTSET)
+#define WINDOW(type)                                                                                                               \
+    TN_FIELD_INTS(type, kernel, "kernel_shape"), TN_FIELD_INTS(type, strides, "strides"), TN_FIELD_INTS(type, pads, "pads"),       \
+        TN_FIELD_INTS(type, dilations, "dilations"), TN_FIELD_ENUM(type, auto_pad, "auto_pad", auto_pads, TN_PAD_NOTSET)
 
 static const tn_onnx_field conv_fields[] = {WINDOW(tn_conv_attr), TN_FIELD_INT(tn_conv_attr, group, "group", 1)};
 static const tn_onnx_field deconv_fields[] = {
@@ -151,11 +150,13 @@ static void map_old_softmax(tn_onnx_node *node)
 
 // ---- losses ----
 
-static const char *const reductions[] = {"none", "sum", "mean", NULL};   // TN_LOSS_NONE ...
+static const char *const reductions[] = {"none", "sum", "mean", NULL}; // TN_LOSS_NONE ...
 
 static const tn_onnx_field loss_fields[] = {
     TN_FIELD_ENUM(tn_loss_attr, reduction, "reduction", reductions, TN_LOSS_MEAN),
-    {.name = "ignore_index", .kind = TN_ATTR_INT, .offset = offsetof(tn_loss_attr, ignore_index),
+    {.name = "ignore_index",
+     .kind = TN_ATTR_INT,
+     .offset = offsetof(tn_loss_attr, ignore_index),
      .given = offsetof(tn_loss_attr, has_ignore) + 1},
 };
 
@@ -183,9 +184,11 @@ static void map_dropout(tn_onnx_node *node)
     }
 }
 
-#define OLD_SOFTMAX(foreign, ours)                                                              \
-    {.type = foreign, .since = 1, .until = 12, .op = &tn_op_##ours, .map = map_old_softmax},   \
-        {.type = foreign, .since = 13, .op = &tn_op_##ours, TN_FIELDS(softmax_fields)}
+#define OLD_SOFTMAX(foreign, ours)                                                                                                 \
+    {.type = foreign, .since = 1, .until = 12, .op = &tn_op_##ours, .map = map_old_softmax},                                       \
+    {                                                                                                                              \
+        .type = foreign, .since = 13, .op = &tn_op_##ours, TN_FIELDS(softmax_fields)                                               \
+    }
 
 static const tn_onnx_row rows[] = {
     {.type = "Conv", .since = 1, .max_in = 3, .op = &tn_op_conv, TN_FIELDS(conv_fields)},

@@ -30,12 +30,14 @@ static const tn_onnx_field lrn_fields[] = {
     TN_FIELD_REAL(tn_lrn_attr, bias, "bias", 1.0f),
     {.name = "size", .kind = TN_ATTR_INT, .offset = offsetof(tn_lrn_attr, size), .required = true},
 };
-static const tn_onnx_field lp_fields[] = {TN_FIELD_INT(tn_lp_norm_attr, axis, "axis", -1), TN_FIELD_INT(tn_lp_norm_attr, p, "p", 2)};
+static const tn_onnx_field lp_fields[] = {TN_FIELD_INT(tn_lp_norm_attr, axis, "axis", -1),
+                                          TN_FIELD_INT(tn_lp_norm_attr, p, "p", 2)};
 
 // Until opset 13 the further results were those of training, and until opset 8 statistics could be one for each element.
 static void map_old_batch_norm(tn_onnx_node *node)
 {
-    const tn_batch_norm_attr attr = {.epsilon = tn_onnx_real(node, "epsilon", 1e-5f), .momentum = tn_onnx_real(node, "momentum", 0.9f)};
+    const tn_batch_norm_attr attr = {.epsilon = tn_onnx_real(node, "epsilon", 1e-5f),
+                                     .momentum = tn_onnx_real(node, "momentum", 0.9f)};
     tn_onnx_find(node, "is_test");
     if (tn_onnx_int(node, "spatial", 1) == 0) {
         tn_onnx_refuse(node, "statistics for each element (spatial = 0)");

@@ -8,18 +8,19 @@
 
 #include <stddef.h>
 
-static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL};   // TN_PAD_NOTSET ...
+static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL}; // TN_PAD_NOTSET ...
 
 static const tn_onnx_field conv_fields[] = {
-    TN_FIELD_INTS(tn_conv_attr, kernel, "kernel_shape"), TN_FIELD_INTS(tn_conv_attr, strides, "strides"),
-    TN_FIELD_INTS(tn_conv_attr, pads, "pads"),           TN_FIELD_INTS(tn_conv_attr, dilations, "dilations"),
-    TN_FIELD_INT(tn_conv_attr, group, "group", 1),       TN_FIELD_ENUM(tn_conv_attr, auto_pad, "auto_pad", auto_pads, TN_PAD_NOTSET),
+    TN_FIELD_INTS(tn_conv_attr, kernel, "kernel_shape"),
+    TN_FIELD_INTS(tn_conv_attr, strides, "strides"),
+    TN_FIELD_INTS(tn_conv_attr, pads, "pads"),
+    TN_FIELD_INTS(tn_conv_attr, dilations, "dilations"),
+    TN_FIELD_INT(tn_conv_attr, group, "group", 1),
+    TN_FIELD_ENUM(tn_conv_attr, auto_pad, "auto_pad", auto_pads, TN_PAD_NOTSET),
 };
 static const tn_onnx_field quantize_fields[] = {
-    TN_FIELD_INT(tn_quantize_attr, axis, "axis", 1),
-    TN_FIELD_INT(tn_quantize_attr, block_size, "block_size", 0),
-    TN_FIELD_BOOL(tn_quantize_attr, saturate, "saturate", 1),
-    TN_FIELD_DTYPE(tn_quantize_attr, output_dtype, "output_dtype"),
+    TN_FIELD_INT(tn_quantize_attr, axis, "axis", 1),          TN_FIELD_INT(tn_quantize_attr, block_size, "block_size", 0),
+    TN_FIELD_BOOL(tn_quantize_attr, saturate, "saturate", 1), TN_FIELD_DTYPE(tn_quantize_attr, output_dtype, "output_dtype"),
     TN_FIELD_DTYPE(tn_quantize_attr, precision, "precision"),
 };
 static const tn_onnx_field dequantize_fields[] = {

@@ -7,9 +7,23 @@
 #include "ops/move/op_reshape.h"
 
 const tn_onnx_table *const tn_onnx_tables[] = {
-    &tn_onnx_control, &tn_onnx_math, &tn_onnx_nn,     &tn_onnx_norm,   &tn_onnx_move,    &tn_onnx_index,         &tn_onnx_make, &tn_onnx_quant,
-    &tn_onnx_seq,     &tn_onnx_signal, &tn_onnx_vision, &tn_onnx_contrib, &tn_onnx_contrib_quant, &tn_onnx_ml,   &tn_onnx_preview,
-    &tn_onnx_train,   NULL,
+    &tn_onnx_control,
+    &tn_onnx_math,
+    &tn_onnx_nn,
+    &tn_onnx_norm,
+    &tn_onnx_move,
+    &tn_onnx_index,
+    &tn_onnx_make,
+    &tn_onnx_quant,
+    &tn_onnx_seq,
+    &tn_onnx_signal,
+    &tn_onnx_vision,
+    &tn_onnx_contrib,
+    &tn_onnx_contrib_quant,
+    &tn_onnx_ml,
+    &tn_onnx_preview,
+    &tn_onnx_train,
+    NULL,
 };
 
 tn_value *tn_onnx_unsqueeze(tn_onnx_node *node, tn_value *x, const int64_t *axes, size_t count)

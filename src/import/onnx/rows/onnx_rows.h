@@ -7,7 +7,10 @@
 #include "import/onnx/onnx_map.h"
 
 // An operator that maps one to one, without attributes.
-#define TN_ROW(foreign, first, ours) {.type = foreign, .since = first, .op = &tn_op_##ours}
+#define TN_ROW(foreign, first, ours)                                                                                               \
+    {                                                                                                                              \
+        .type = foreign, .since = first, .op = &tn_op_##ours                                                                       \
+    }
 
 extern const tn_onnx_table tn_onnx_control;
 extern const tn_onnx_table tn_onnx_math;

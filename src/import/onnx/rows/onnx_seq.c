@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sequences: recurrent layers, attention and layers with a state. Activations of recurrent layers are names in the file and codes in
-// our attributes, with the parameters of each.
-// Ownership: const data. Threads: any.
+// Sequences: recurrent layers, attention and layers with a state. Activations of recurrent layers are names in the file and codes
+// in our attributes, with the parameters of each. Ownership: const data. Threads: any.
 #include "import/onnx/rows/onnx_rows.h"
 
 #include "loop/loop.h"
@@ -30,7 +29,7 @@ static const struct {
     {"Softsign", TN_RNN_SOFTSIGN, 0, 0, 0},
 };
 
-static const char *const directions[] = {"forward", "reverse", "bidirectional", NULL};   // TN_RNN_FORWARD ...
+static const char *const directions[] = {"forward", "reverse", "bidirectional", NULL}; // TN_RNN_FORWARD ...
 
 static bool same_letters(tn_span a, const char *b)
 {
@@ -91,7 +90,7 @@ static void map_recurrent(tn_onnx_node *node, const tn_op *op, size_t gates)
                         .input_forget = tn_onnx_int(node, "input_forget", 0) != 0,
                         .clip = tn_onnx_real(node, "clip", 0.0f)};
     attr.has_clip = tn_onnx_find(node, "clip") != NULL;
-    tn_onnx_find(node, "output_sequence");   // opset 1: whether Y is wanted, which the results say too
+    tn_onnx_find(node, "output_sequence"); // opset 1: whether Y is wanted, which the results say too
     fill_activations(node, &attr, gates);
     tn_onnx_finish(node, op, &attr, node->in, node->n_in);
 }
@@ -111,13 +110,15 @@ static void map_rnn(tn_onnx_node *node)
     map_recurrent(node, &tn_op_rnn, 1);
 }
 
-static const char *const update_rules[] = {"linear", "gated", "delta", "gated_delta", NULL};   // TN_RULE_LINEAR ...
+static const char *const update_rules[] = {"linear", "gated", "delta", "gated_delta", NULL}; // TN_RULE_LINEAR ...
 static const char *const stream_acts[] = {"none", "silu", "swish", NULL};
 
 static const tn_onnx_field attention_fields[] = {
     TN_FIELD_INT(tn_attention_attr, q_num_heads, "q_num_heads", 0),
     TN_FIELD_INT(tn_attention_attr, kv_num_heads, "kv_num_heads", 0),
-    {.name = "scale", .kind = TN_ATTR_REAL, .offset = offsetof(tn_attention_attr, scale),
+    {.name = "scale",
+     .kind = TN_ATTR_REAL,
+     .offset = offsetof(tn_attention_attr, scale),
      .given = offsetof(tn_attention_attr, has_scale) + 1},
     TN_FIELD_REAL(tn_attention_attr, softcap, "softcap", 0),
     TN_FIELD_BOOL(tn_attention_attr, is_causal, "is_causal", 0),

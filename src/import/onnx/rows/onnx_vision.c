@@ -13,8 +13,8 @@
 // Each in the order of its enum in ops/vision/op_resize.h.
 static const char *const resize_modes[] = {"nearest", "linear", "cubic", NULL};
 static const char *const old_resize_modes[] = {"nearest", "bilinear", NULL};
-static const char *const coords[] = {"half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric",
-                                     "tf_crop_and_resize", NULL};
+static const char *const coords[] = {
+    "half_pixel", "half_pixel_symmetric", "pytorch_half_pixel", "align_corners", "asymmetric", "tf_crop_and_resize", NULL};
 static const char *const nearest_modes[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", NULL};
 static const char *const policies[] = {"stretch", "not_larger", "not_smaller", NULL};
 static const char *const sample_modes[] = {"nearest", "linear", "cubic", NULL};
@@ -114,11 +114,12 @@ static const tn_onnx_field old_sample_fields[] = {
 
 static const tn_onnx_field nms_fields[] = {TN_FIELD_BOOL(tn_nms_attr, center_point_box, "center_point_box", 0)};
 
-#define ROI_FIELDS(half_pixel_default)                                                                                       \
-    TN_FIELD_INT(tn_roi_align_attr, output_height, "output_height", 1), TN_FIELD_INT(tn_roi_align_attr, output_width, "output_width", 1), \
-        TN_FIELD_INT(tn_roi_align_attr, sampling_ratio, "sampling_ratio", 0),                                                \
-        TN_FIELD_REAL(tn_roi_align_attr, spatial_scale, "spatial_scale", 1.0f),                                              \
-        TN_FIELD_CHOICE(tn_roi_align_attr, max_mode, "mode", roi_modes, 0),                                                  \
+#define ROI_FIELDS(half_pixel_default)                                                                                             \
+    TN_FIELD_INT(tn_roi_align_attr, output_height, "output_height", 1),                                                            \
+        TN_FIELD_INT(tn_roi_align_attr, output_width, "output_width", 1),                                                          \
+        TN_FIELD_INT(tn_roi_align_attr, sampling_ratio, "sampling_ratio", 0),                                                      \
+        TN_FIELD_REAL(tn_roi_align_attr, spatial_scale, "spatial_scale", 1.0f),                                                    \
+        TN_FIELD_CHOICE(tn_roi_align_attr, max_mode, "mode", roi_modes, 0),                                                        \
         TN_FIELD_CHOICE(tn_roi_align_attr, half_pixel, "coordinate_transformation_mode", roi_coords, half_pixel_default)
 
 static const tn_onnx_field old_roi_fields[] = {ROI_FIELDS(0)};
@@ -133,7 +134,8 @@ static void map_max_roi_pool(tn_onnx_node *node)
         tn_onnx_fail(node, TN_INVALID_MODEL, "pooled_shape must hold a height and a width");
         return;
     }
-    const tn_roi_pool_attr attr = {.output_height = shape.v ? shape.v[0] : 0, .output_width = shape.v ? shape.v[1] : 0,
+    const tn_roi_pool_attr attr = {.output_height = shape.v ? shape.v[0] : 0,
+                                   .output_width = shape.v ? shape.v[1] : 0,
                                    .spatial_scale = tn_onnx_real(node, "spatial_scale", 1)};
     tn_onnx_finish(node, &tn_op_max_roi_pool, &attr, TN_IN(tn_onnx_in(node, 0), tn_onnx_in(node, 1)));
 }

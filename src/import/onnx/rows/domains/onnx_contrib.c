@@ -14,12 +14,15 @@
 
 // ---- fused convolution and matrix products ----
 
-static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL};   // TN_PAD_NOTSET ...
+static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL}; // TN_PAD_NOTSET ...
 
 static const tn_onnx_field conv_fields[] = {
-    TN_FIELD_INTS(tn_conv_attr, kernel, "kernel_shape"), TN_FIELD_INTS(tn_conv_attr, strides, "strides"),
-    TN_FIELD_INTS(tn_conv_attr, pads, "pads"),           TN_FIELD_INTS(tn_conv_attr, dilations, "dilations"),
-    TN_FIELD_INT(tn_conv_attr, group, "group", 1),       TN_FIELD_ENUM(tn_conv_attr, auto_pad, "auto_pad", auto_pads, TN_PAD_NOTSET),
+    TN_FIELD_INTS(tn_conv_attr, kernel, "kernel_shape"),
+    TN_FIELD_INTS(tn_conv_attr, strides, "strides"),
+    TN_FIELD_INTS(tn_conv_attr, pads, "pads"),
+    TN_FIELD_INTS(tn_conv_attr, dilations, "dilations"),
+    TN_FIELD_INT(tn_conv_attr, group, "group", 1),
+    TN_FIELD_ENUM(tn_conv_attr, auto_pad, "auto_pad", auto_pads, TN_PAD_NOTSET),
 };
 
 // Activation by name, with as many of activation_params as it takes.
@@ -114,7 +117,9 @@ static void map_skip_layer_norm(tn_onnx_node *node)
     tn_value *sum = add_skip(node, 4);
     tn_value *out[3] = {tn_onnx_result(node, 0), tn_onnx_result(node, 1), tn_onnx_result(node, 2)};
     tn_onnx_build(node, &tn_op_layer_norm, &attr, TN_IN(sum, tn_onnx_in(node, 2), tn_onnx_in(node, 3)), out,
-                  out[2] ? 3 : out[1] ? 2 : 1);
+                  out[2]   ? 3
+                  : out[1] ? 2
+                           : 1);
 }
 
 // x, skip, gamma, bias? -> y, mean?, inv_std?, sum?

@@ -15,7 +15,8 @@
 
 #include <stddef.h>
 
-static const tn_onnx_field quantize_fields[] = {TN_FIELD_INT(tn_quantize_attr, axis, "axis", 1), TN_FIELD_BOOL(tn_quantize_attr, saturate, "saturate", 1)};
+static const tn_onnx_field quantize_fields[] = {TN_FIELD_INT(tn_quantize_attr, axis, "axis", 1),
+                                                TN_FIELD_BOOL(tn_quantize_attr, saturate, "saturate", 1)};
 static const tn_onnx_field dequantize_fields[] = {TN_FIELD_INT(tn_quantize_attr, axis, "axis", 1)};
 static const tn_onnx_field qconcat_fields[] = {
     {.name = "axis", .kind = TN_ATTR_INT, .offset = offsetof(tn_qconcat_attr, axis), .required = true},
@@ -27,7 +28,8 @@ static const tn_quantize_attr per_tensor = {.axis = 1, .saturate = true};
 
 static tn_value *dequantised(tn_onnx_node *node)
 {
-    return tn_onnx_emit(node, &tn_op_dequantize_linear, &per_tensor, TN_IN(tn_onnx_in(node, 0), tn_onnx_in(node, 1), tn_onnx_in(node, 2)));
+    return tn_onnx_emit(node, &tn_op_dequantize_linear, &per_tensor,
+                        TN_IN(tn_onnx_in(node, 0), tn_onnx_in(node, 1), tn_onnx_in(node, 2)));
 }
 
 static void finish_quantised(tn_onnx_node *node, const tn_op *op, const void *attr)
@@ -64,7 +66,7 @@ static void map_global_average_pool(tn_onnx_node *node)
 
 static void map_average_pool(tn_onnx_node *node)
 {
-    static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL};   // TN_PAD_NOTSET ...
+    static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL}; // TN_PAD_NOTSET ...
     if (refuse_channels_last(node)) {
         return;
     }

@@ -9,7 +9,8 @@
 #include "ops/math/op_select.h"
 #include "ops/math/op_unary.h"
 
-// Calls that build are never siblings among the arguments of another: their order, and so the graph, would be the compiler's choice.
+// Calls that build are never siblings among the arguments of another: their order, and so the graph, would be the compiler's
+// choice.
 static tn_value *binary(tn_onnx_node *node, const tn_op *op, tn_value *a, tn_value *b)
 {
     return tn_onnx_emit(node, op, NULL, TN_IN(a, b));
