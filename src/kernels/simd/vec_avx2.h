@@ -32,6 +32,13 @@ TN_INLINE tn_vf tn_vf_load_or(const float *p, int n, tn_vf v)
 
 TN_INLINE void tn_vf_store_n(float *p, tn_vf v, int n) { _mm256_maskstore_ps(p, tn_vm_first(n), v); }
 
+// Lane i is p[index[i]]; lanes from n on are 0 and their indices are not read.
+TN_INLINE tn_vf tn_vf_gather_n(const float *p, const int32_t *index, int n)
+{
+    const __m256i first = tn_vm_first(n);
+    return _mm256_mask_i32gather_ps(_mm256_setzero_ps(), p, _mm256_maskload_epi32(index, first), _mm256_castsi256_ps(first), 4);
+}
+
 // Bytes widened to int32, and the low byte of each lane.
 TN_INLINE tn_vi tn_vi_load_i8_n(const int8_t *p, int n)
 {

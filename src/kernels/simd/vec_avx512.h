@@ -22,6 +22,13 @@ TN_INLINE tn_vf tn_vf_load_n(const float *p, int n) { return _mm512_maskz_loadu_
 TN_INLINE tn_vf tn_vf_load_or(const float *p, int n, tn_vf v) { return _mm512_mask_loadu_ps(v, tn_vm_first(n), p); }
 TN_INLINE void tn_vf_store_n(float *p, tn_vf v, int n) { _mm512_mask_storeu_ps(p, tn_vm_first(n), v); }
 
+// Lane i is p[index[i]]; lanes from n on are 0 and their indices are not read.
+TN_INLINE tn_vf tn_vf_gather_n(const float *p, const int32_t *index, int n)
+{
+    const __mmask16 first = tn_vm_first(n);
+    return _mm512_mask_i32gather_ps(_mm512_setzero_ps(), first, _mm512_maskz_loadu_epi32(first, index), p, 4);
+}
+
 // Bytes widened to int32, and the low byte of each lane.
 TN_INLINE tn_vi tn_vi_load_i8_n(const int8_t *p, int n) { return _mm512_cvtepi8_epi32(_mm_maskz_loadu_epi8(tn_vm_first(n), p)); }
 TN_INLINE tn_vi tn_vi_load_u8_n(const uint8_t *p, int n) { return _mm512_cvtepu8_epi32(_mm_maskz_loadu_epi8(tn_vm_first(n), p)); }

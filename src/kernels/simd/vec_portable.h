@@ -31,6 +31,16 @@ TN_INLINE tn_vf tn_vf_load_or(const float *p, int n, tn_vf v)
 TN_INLINE tn_vf tn_vf_load_n(const float *p, int n) { return tn_vf_load_or(p, n, (tn_vf){0}); }
 TN_INLINE void tn_vf_store_n(float *p, tn_vf v, int n) { memcpy(p, &v, (size_t)n * sizeof *p); }
 
+// Lane i is p[index[i]]; lanes from n on are 0 and their indices are not read.
+TN_INLINE tn_vf tn_vf_gather_n(const float *p, const int32_t *index, int n)
+{
+    tn_vf v = {0};
+    for (int i = 0; i < n; i++) {
+        v[i] = p[index[i]];
+    }
+    return v;
+}
+
 // Bytes widened to int32, and the low byte of each lane.
 TN_INLINE tn_vi tn_vi_load_i8_n(const int8_t *p, int n)
 {

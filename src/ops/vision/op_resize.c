@@ -211,14 +211,7 @@ const tn_op tn_op_resize = {
 
 // ---- tables ----
 
-// The taps of one axis: result coordinate i reads index[i * taps + k] with weight[i * taps + k]. An index of -1 in the first
-// place: the coordinate lies outside, and the value is the extrapolation.
-typedef struct table {
-    int64_t length, resized;   // of the operand and of the result
-    int64_t taps;
-    int64_t *index;            // [resized, taps]
-    double *weight;            // [resized, taps]
-} table;
+typedef tn_resize_table table;
 
 // Half the width of the filter, in operand elements: taps floor(x) - half + 1 .. floor(x) + half.
 static int64_t half_taps(const tn_resize_attr *attr, double scale)
@@ -304,11 +297,11 @@ static void fill_taps(const tn_resize_attr *attr, const table *t, double x, doub
     }
 }
 
-static void fill_table(const tn_resize_attr *attr, const table *t, double scale, bool by_scale, const double *roi)
+static void fill_table(const tn_resize_attr *attr, const table *t, const double *roi)
 {
-    const double length = (double)t->length, resized = (double)t->resized, width = by_scale ? scale * length : resized;
+    const double length = (double)t->length, resized = (double)t->resized, width = t->by_scale ? t->scale * length : resized;
     for (int64_t i = 0; i < t->resized; i++) {
-        const double x = original(attr->coord, (double)i, length, resized, width, scale, roi);
+        const double x = original(attr->coord, (double)i, length, resized, width, t->scale, roi);
         int64_t *index = t->index + i * t->taps;
         double *weight = t->weight + i * t->taps;
         if (attr->coord == TN_COORD_TF_CROP && !(x >= 0 && x <= length - 1)) {
@@ -319,9 +312,59 @@ static void fill_table(const tn_resize_attr *attr, const table *t, double scale,
             index[0] = clamp_index(nearest_of(attr->nearest, x), t->length);
             weight[0] = 1;
         } else {
-            fill_taps(attr, t, x, scale, index, weight);
+            fill_taps(attr, t, x, t->scale, index, weight);
         }
     }
+}
+
+// The start and end of an axis's region of interest.
+static void read_roi(const tn_resize_attr *attr, const tn_tensor *const *in, int n_in, int axis, double *roi)
+{
+    const tn_tensor *operand = n_in > IN_ROI ? in[IN_ROI] : NULL;
+    const int rank = in[IN_X]->shape.rank, n = attr->axes.set ? attr->axes.count : rank;
+    roi[0] = 0;
+    roi[1] = 1;
+    for (int i = 0; operand && operand->data && tn_tensor_count(operand) == 2 * n && i < n; i++) {
+        int at = i;
+        if ((!attr->axes.set || tn_axis(attr->axes.v[i], rank, &at)) && at == axis) {
+            roi[0] = tn_dtype_load(operand->dtype, operand->data, (size_t)i);
+            roi[1] = tn_dtype_load(operand->dtype, operand->data, (size_t)(n + i));
+        }
+    }
+}
+
+void tn_resize_fill(const tn_resize_attr *attr, const tn_tensor *const *in, int n_in, int axis, const tn_resize_table *t)
+{
+    double roi[2];
+    read_roi(attr, in, n_in, axis, roi);
+    fill_table(attr, t, roi);
+}
+
+const char *tn_resize_tables(const tn_resize_attr *attr, const tn_tensor *const *in, int n_in, const tn_shape *y,
+                             tn_resize_table tables[TN_MAX_RANK])
+{
+    const tn_shape *x = &in[IN_X]->shape;
+    tn_fact facts[4];
+    const tn_fact *list[4] = {NULL};
+    geometry g;
+    for (int i = 0; i < n_in && i < 4; i++) {
+        if (in[i]) {
+            facts[i] = tn_fact_of(in[i]);
+            list[i] = &facts[i];
+        }
+    }
+    const char *wrong = read_geometry(attr, list, n_in, &g);
+    for (int d = 0; d < x->rank && !wrong; d++) {
+        table *t = &tables[d];
+        *t = (table){.length = x->dims[d], .resized = y->dims[d], .scale = g.scales[d], .by_scale = g.by_scale};
+        if (g.dims[d] != y->dims[d]) {
+            return "the operands do not fit the planned result";
+        }
+        if (is_resized(attr, t->length, t->resized, t->scale)) {
+            t->taps = TN_MIN(TN_MAX(2 * half_taps(attr, t->scale), 1), most_taps(attr, t->length, t->resized));
+        }
+    }
+    return wrong;
 }
 
 // ---- reference ----
@@ -356,58 +399,25 @@ typedef struct resize {
     int64_t index[TN_MAX_RANK];        // current result coordinates
 } resize;
 
-// The start and end of an axis's region of interest.
-static void read_roi(const tn_call *call, int axis, double *roi)
-{
-    const tn_resize_attr *attr = call->attr;
-    const tn_tensor *operand = call->n_in > IN_ROI ? call->in[IN_ROI] : NULL;
-    const int n = attr->axes.set ? attr->axes.count : call->in[IN_X]->shape.rank;
-    roi[0] = 0;
-    roi[1] = 1;
-    for (int i = 0; operand && tn_tensor_count(operand) == 2 * n && i < n; i++) {
-        int at = i;
-        if ((!attr->axes.set || tn_axis(attr->axes.v[i], call->in[IN_X]->shape.rank, &at)) && at == axis) {
-            roi[0] = tn_dtype_load(operand->dtype, operand->data, (size_t)i);
-            roi[1] = tn_dtype_load(operand->dtype, operand->data, (size_t)(n + i));
-        }
-    }
-}
-
 static tn_status make_tables(const tn_call *call, resize *r)
 {
-    const tn_resize_attr *attr = call->attr;
-    const tn_shape *x = &call->in[IN_X]->shape, *y = &call->out[0]->shape;
-    tn_fact facts[4];
-    const tn_fact *in[4] = {NULL};
-    geometry g;
+    const tn_shape *x = &call->in[IN_X]->shape;
+    table tables[TN_MAX_RANK];
     char *room = call->scratch;
-    for (int i = 0; i < call->n_in && i < 4; i++) {
-        if (call->in[i]) {
-            facts[i] = tn_fact_of(call->in[i]);
-            in[i] = &facts[i];
-        }
-    }
-    const char *wrong = read_geometry(attr, in, call->n_in, &g);
+    const char *wrong = tn_resize_tables(call->attr, call->in, call->n_in, &call->out[0]->shape, tables);
     if (wrong) {
         return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "resize: %s", wrong);
     }
     for (int d = 0; d < x->rank; d++) {
-        if (g.dims[d] != y->dims[d]) {
-            return tn_fail(call->diag, TN_INTERNAL, call->name, "resize: the operands do not fit the planned result");
-        }
-        if (!is_resized(attr, x->dims[d], y->dims[d], g.scales[d])) {
+        if (!tables[d].taps) {
             continue;
         }
-        double roi[2];
         table *t = &r->tables[r->active];
-        t->length = x->dims[d];
-        t->resized = y->dims[d];
-        t->taps = TN_MIN(TN_MAX(2 * half_taps(attr, g.scales[d]), 1), most_taps(attr, t->length, t->resized));
+        *t = tables[d];
         t->weight = (double *)room;
         t->index = (int64_t *)(t->weight + t->resized * t->taps);
         room = (char *)(t->index + t->resized * t->taps);
-        read_roi(call, d, roi);
-        fill_table(attr, t, g.scales[d], g.by_scale, roi);
+        tn_resize_fill(call->attr, call->in, call->n_in, d, t);
         r->axes[r->active++] = d;
     }
     return TN_OK;

@@ -20,4 +20,22 @@ typedef struct tn_resize_attr {
 
 extern const tn_op tn_op_resize;
 
+// How one axis reads the operand: result coordinate i is the sum over k < taps of weight[i * taps + k] times element
+// index[i * taps + k]. An index of -1 in the first place: the coordinate lies outside, and the value is the extrapolation.
+typedef struct tn_resize_table {
+    int64_t length, resized;   // of the operand and of the result
+    int64_t taps;              // 0: the axis is not resized, there is no table
+    double scale;
+    bool by_scale;             // scales were given: a resized length may be fractional
+    int64_t *index;            // [resized, taps]
+    double *weight;            // [resized, taps]
+} tn_resize_table;
+
+// Fills in all but the arrays for every axis of x = in[0]; scales or sizes must be known. Returns what is wrong, NULL: nothing.
+const char *tn_resize_tables(const tn_resize_attr *attr, const tn_tensor *const *in, int n_in, const tn_shape *y,
+                             tn_resize_table tables[TN_MAX_RANK]);
+
+// Fills the arrays of the table of an axis.
+void tn_resize_fill(const tn_resize_attr *attr, const tn_tensor *const *in, int n_in, int axis, const tn_resize_table *table);
+
 #endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// Predicate, tables and costs of resizing (resize.h). The tables are those of the operator, turned to f32 and to one run per tap.
+// Ownership: none. Threads: any.
+#include "kernels/resize/resize.h"
+
+#include "base/macros.h"
+#include "ops/vision/op_resize.h"
+
+#define MAX_TAPS 64
+#define MAX_SIDE (1 << 24)
+
+static bool known(const tn_query *query, int operand)
+{
+    const tn_tensor *tensor = operand < query->n_in ? query->in[operand] : NULL;
+    return !tensor || tensor->data || tn_tensor_count(tensor) == 0;
+}
+
+bool tn_resize_match(const tn_query *query, const char **why)
+{
+    const tn_resize_attr *attr = query->attr;
+    const tn_tensor *x = query->in[0];
+    tn_resize_table tables[TN_MAX_RANK];
+    if (!known(query, 2) || !known(query, 3)) {
+        *why = "scales or sizes that are not constant";
+        return false;
+    }
+    if (attr->coord == TN_COORD_TF_CROP || tn_tensor_count(x) == 0 || tn_tensor_count(query->out[0]) == 0) {
+        *why = "a region of interest, or no elements";
+        return false;
+    }
+    if (tn_resize_tables(attr, query->in, query->n_in, &query->out[0]->shape, tables)) {
+        *why = "scales or sizes do not fit";
+        return false;
+    }
+    const int first = TN_MAX(x->layout == TN_LAYOUT_PLAIN ? 0 : 2, x->shape.rank - 2);
+    for (int d = 0; d < x->shape.rank; d++) {
+        if (tables[d].taps && (d < first || tables[d].taps > MAX_TAPS || tables[d].length > MAX_SIDE || tables[d].resized > MAX_SIDE)) {
+            *why = "more than the last two dims are resized, or by too wide a filter";
+            return false;
+        }
+    }
+    return true;
+}
+
+// Turns the table of axis d (-1: there is none) to one run per tap.
+static tn_status make_axis(tn_prepare *prepare, const tn_resize_table *table, int d, tn_resize_axis *axis)
+{
+    const tn_query *query = prepare->query;
+    *axis = (tn_resize_axis){.in = d < 0 ? 1 : table->length, .out = d < 0 ? 1 : table->resized, .taps = d < 0 ? 0 : table->taps};
+    const size_t entries = (size_t)(axis->out * axis->taps);
+    if (!entries) {
+        return TN_OK;
+    }
+    tn_resize_table filled = *table;
+    filled.index = tn_arena_array(prepare->arena, entries, sizeof *filled.index);
+    filled.weight = tn_arena_array(prepare->arena, entries, sizeof *filled.weight);
+    int32_t *index = tn_arena_array(prepare->arena, entries, sizeof *index);
+    float *weight = tn_arena_array(prepare->arena, entries, sizeof *weight);
+    if (!filled.index || !filled.weight || !index || !weight) {
+        return tn_fail_memory(prepare->diag, query->name, entries * sizeof *filled.weight);
+    }
+    tn_resize_fill(query->attr, query->in, query->n_in, d, &filled);
+    for (int64_t i = 0; i < axis->out; i++) {
+        for (int64_t k = 0; k < axis->taps; k++) {
+            index[k * axis->out + i] = (int32_t)filled.index[i * axis->taps + k];
+            weight[k * axis->out + i] = (float)filled.weight[i * axis->taps + k];
+        }
+    }
+    axis->index = index;
+    axis->weight = weight;
+    return TN_OK;
+}
+
+tn_status tn_resize_prepare(tn_prepare *prepare)
+{
+    const tn_query *query = prepare->query;
+    const tn_resize_attr *attr = query->attr;
+    const tn_tensor *x = query->in[0];
+    const int rank = x->shape.rank, block = tn_layout_block(x->layout);
+    tn_resize_table tables[TN_MAX_RANK];
+    void *memory;
+    TN_TRY(tn_prepare_params(prepare, sizeof(tn_resize_params), &memory));
+    tn_resize_params *p = memory;
+    const char *wrong = tn_resize_tables(attr, query->in, query->n_in, &query->out[0]->shape, tables);
+    if (wrong) {
+        return tn_fail(prepare->diag, TN_INTERNAL, query->name, "resize: %s", wrong);
+    }
+    // A blocked tensor of rank 3 has no height.
+    const int w = rank - 1, h = rank - 2 >= (block ? 2 : 0) ? rank - 2 : -1;
+    TN_TRY(make_axis(prepare, w >= 0 ? &tables[w] : NULL, w, &p->width));
+    TN_TRY(make_axis(prepare, h >= 0 ? &tables[h] : NULL, h, &p->height));
+    p->block = TN_MAX(block, 1);
+    p->nearest = attr->mode == TN_RESIZE_NEAREST;
+    p->planes = tn_tensor_count(x) / (p->width.in * p->height.in);
+    if (block) {
+        p->planes = p->planes / x->shape.dims[1] * TN_CEIL_DIV(x->shape.dims[1], block);
+    }
+    p->kept = (p->width.out * p->block + 15) / 16 * 16;
+    p->thread_floats = p->width.taps ? p->kept * TN_MAX(p->height.taps, 1) : 0;
+    prepare->scratch_bytes = sizeof(float) * (size_t)p->thread_floats * TN_MAX(query->threads, 1u);
+    return TN_OK;
+}
+
+static double cost(const tn_query *query, double element, double lanes)
+{
+    size_t bytes = 0;
+    tn_tensor_bytes(query->out[0], &bytes);
+    const double floats = (double)bytes / 4.0;
+    const double across = query->in[0]->layout == TN_LAYOUT_PLAIN ? element : 1.0 / lanes;
+    return 500.0 + floats * across + floats / lanes + (double)bytes / 40.0;
+}
+
+double tn_resize_cost_portable(const tn_query *query) { return cost(query, 1.0, 2.0); }
+double tn_resize_cost_avx2(const tn_query *query) { return cost(query, 0.5, 8.0); }
+double tn_resize_cost_avx512(const tn_query *query) { return cost(query, 0.4, 16.0); }
