@@ -11,6 +11,7 @@
 // Operands of a node that is computed may hold so many elements together.
 #define MAX_OPERAND_ELEMS 65536
 
+// Types whose tensors may hold shapes, axes and counts.
 static bool countable(tn_dtype dtype) { return tn_dtype_is_int(dtype) || dtype == TN_BOOL; }
 
 // The elements of a known integer tensor in dim coding. Numbers that the coding needs for itself become unknown.
@@ -58,6 +59,7 @@ static bool value_of_elems(tn_fact *fact, tn_arena *arena)
     return true;
 }
 
+// Constants are known by value; small integer ones also element by element, for descriptors that only look at those.
 static tn_status fact_of_constant(tn_walk *walk, const tn_tensor *tensor, tn_fact *fact)
 {
     *fact = (tn_fact){.kind = TN_KIND_TENSOR, .dtype = tensor->dtype, .shape = tensor->shape, .value = tensor};
@@ -87,6 +89,7 @@ static bool computable(const tn_node *node, const tn_fact *const *in, const tn_f
         if (out[i].kind != TN_KIND_TENSOR || out[i].dtype == TN_STRING) {
             return false;
         }
+        // A result of a shape that depends on contents is bounded by max_bytes when it is computed.
         const bool told = tn_shape_count(&out[i].shape, &count);
         if (told ? count > TN_INFER_MAX_ELEMS : !(node->op->flags & TN_OP_DYNAMIC)) {
             return false;
@@ -148,6 +151,8 @@ static void freshen(tn_walk *walk, tn_fact *fact)
     }
 }
 
+// Infers one node from the facts of its operands and stores those of its results. Most nodes have few operands: their lists are
+// on the stack, as a plan of many nodes should not fill an arena with pointers.
 static tn_status walk_node(tn_walk *walk, const tn_node *node, const tn_fact *const *known, tn_fact *facts)
 {
     const tn_fact *few_in[16];
@@ -178,6 +183,7 @@ static tn_status walk_node(tn_walk *walk, const tn_node *node, const tn_fact *co
             continue;
         }
         const uint32_t id = node->out[i]->id;
+        // What an earlier stage found out stands, whatever infer says.
         facts[id] = known && known[id] ? *known[id] : out[i];
         freshen(walk, &facts[id]);
     }
@@ -186,12 +192,13 @@ static tn_status walk_node(tn_walk *walk, const tn_node *node, const tn_fact *co
 
 // ---- a graph ----
 
+// The failure of an input: the caller's fault for a graph, the model's for a body.
 static tn_status contradiction(const tn_walk *walk, const char *place, const char *what, const tn_fact *fact, tn_dtype dtype,
                                const tn_shape *shape)
 {
     char given[160], declared[160];
-    return tn_fail(walk->diag, walk->depth ? TN_INVALID_MODEL : TN_INVALID_ARGUMENT, place, "%s is %s%s, but %s%s is declared", what,
-                   tn_dtype_text(fact->dtype), tn_shape_print(&fact->shape, given, sizeof given), tn_dtype_text(dtype),
+    return tn_fail(walk->diag, walk->depth ? TN_INVALID_MODEL : TN_INVALID_ARGUMENT, place, "%s is %s%s, but %s%s is declared",
+                   what, tn_dtype_text(fact->dtype), tn_shape_print(&fact->shape, given, sizeof given), tn_dtype_text(dtype),
                    tn_shape_print(shape, declared, sizeof declared));
 }
 
@@ -234,8 +241,8 @@ static tn_status input_fact(tn_walk *walk, const tn_value *value, const tn_fact 
     }
     const bool typed = value->dtype == TN_NONE || (value->dtype == fact->dtype && value->kind == fact->kind);
     if (!typed || (walk->depth == 0 && !merge_declared(fact, value))) {
-        return contradiction(walk, value->name, walk->depth ? "what reaches this input of a body" : "this input", given, value->dtype,
-                             &value->shape);
+        return contradiction(walk, value->name, walk->depth ? "what reaches this input of a body" : "this input", given,
+                             value->dtype, &value->shape);
     }
     if (fact->value && !fact->elems && !elems_of_value(fact, walk->arena)) {
         return tn_fail_memory(walk->diag, value->name, TN_INFER_MAX_ELEMS * 8);
@@ -294,6 +301,7 @@ static tn_status translate(const tn_walk *walk, tn_graph *graph, tn_shape *shape
     return TN_OK;
 }
 
+// A symbol that only this walk, or an earlier one, knows.
 static bool is_fresh(int64_t dim)
 {
     return !tn_dim_known(dim) && dim != TN_DIM_UNKNOWN && dim - TN_DIM_SYMBOL >= TN_FRESH_SYMBOL;
@@ -316,6 +324,8 @@ static void keep_declared(const tn_value *value, tn_shape *shape)
     }
 }
 
+// A declared type that inference contradicts is an error; declared shapes of inner values are not even looked at, as exporters
+// get them wrong after edits.
 static tn_status write_value(const tn_walk *walk, tn_graph *graph, tn_value *value, const tn_fact *fact)
 {
     const char *place = value->producer ? value->producer->name : value->name;

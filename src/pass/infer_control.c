@@ -19,6 +19,7 @@ static tn_status broken(const tn_walk *walk, const tn_node *node, const char *wh
 
 // ---- joins ----
 
+// Dims that differ become unknown; symbols are compared as they are.
 static void join_shape(const tn_shape *a, tn_shape *into)
 {
     if (into->rank < 0 || a->rank != into->rank) {
@@ -32,6 +33,7 @@ static void join_shape(const tn_shape *a, tn_shape *into)
     }
 }
 
+// Elements that both agree on stay; without equal shapes there is nothing to compare.
 static tn_status join_elems(const tn_walk *walk, const tn_fact *a, tn_fact *into)
 {
     int64_t count;
@@ -91,6 +93,7 @@ static tn_status walk_body(tn_walk *walk, const tn_node *node, int index, const 
     if (!facts || !*results) {
         return tn_fail_memory(walk->diag, node->name, body->n_values * sizeof *facts);
     }
+    // Only the last walk of a body writes and numbers fresh symbols: those before work with states that are still too narrow.
     const tn_walk outer = *walk;
     walk->depth++;
     walk->write = outer.write && last;
@@ -121,10 +124,12 @@ static tn_status copy_captures(const tn_walk *walk, const tn_node *node, int fir
     return TN_OK;
 }
 
+// One more than asked for, so that a count of zero gives a pointer too.
 static tn_fact *take_facts(tn_walk *walk, size_t count) { return tn_arena_array(walk->arena, count + 1, sizeof(tn_fact)); }
 
 // ---- if ----
 
+// A condition is one bool, of rank 0 or 1 (ONNX If and Loop).
 static bool known_condition(const tn_fact *condition, bool *taken)
 {
     int64_t count;
@@ -153,13 +158,15 @@ static tn_status walk_branch(tn_walk *walk, const tn_node *node, int index, cons
     if (status != TN_OK) {
         *results = take_facts(walk, n);
         for (size_t i = 0; *results && i < n; i++) {
-            (*results)[i] = (tn_fact){.kind = node->bodies[index]->outputs[i]->kind, .dtype = node->bodies[index]->outputs[i]->dtype,
+            (*results)[i] = (tn_fact){.kind = node->bodies[index]->outputs[i]->kind,
+                                      .dtype = node->bodies[index]->outputs[i]->dtype,
                                       .shape = tn_shape_unknown()};
         }
     }
     return *results ? TN_OK : tn_fail_memory(diag, node->name, n * sizeof(tn_fact));
 }
 
+// If: body inputs are the captures; results are those of the branch taken, or what both have in common.
 static tn_status walk_if(tn_walk *walk, const tn_node *node, const tn_fact *const *in, tn_fact *out)
 {
     if (node->n_bodies != 2 || node->n_in < 1 || !in[0]) {
@@ -220,6 +227,7 @@ static tn_status settle(tn_walk *walk, const tn_node *node, tn_fact *inputs, siz
         if (!changed) {
             break;
         }
+        // Shapes still move after the changed dims were given up: all states give up theirs, and nothing can change any more.
         for (size_t i = 0; turn == 1 && i < n; i++) {
             forget(&state[i], true);
         }
@@ -239,7 +247,8 @@ static tn_status walk_loop(tn_walk *walk, const tn_node *node, const tn_fact *co
     if (body->n_inputs != (size_t)node->n_in || body->n_outputs < (size_t)TN_MAX(n, node->n_out) + 1) {
         return broken(walk, node, "the body has another number of inputs or fewer results than the operator needs");
     }
-    if ((in[0] && in[0]->dtype != TN_I64 && in[0]->dtype != TN_NONE) || (in[1] && in[1]->dtype != TN_BOOL && in[1]->dtype != TN_NONE)) {
+    if ((in[0] && in[0]->dtype != TN_I64 && in[0]->dtype != TN_NONE) ||
+        (in[1] && in[1]->dtype != TN_BOOL && in[1]->dtype != TN_NONE)) {
         return broken(walk, node, "the trip count must be int64 and the condition bool");
     }
     tn_fact *inputs = take_facts(walk, (size_t)node->n_in), *results = NULL;
@@ -259,6 +268,7 @@ static tn_status walk_loop(tn_walk *walk, const tn_node *node, const tn_fact *co
         out[i] = results[1 + i];
         forget(&out[i], out[i].shape.rank >= TN_MAX_RANK);
         if (out[i].shape.rank >= 0) {
+            // One slice a turn, as many as there are turns: [turns, slice...].
             memmove(out[i].shape.dims + 1, out[i].shape.dims, (size_t)out[i].shape.rank * sizeof out[i].shape.dims[0]);
             out[i].shape.dims[0] = TN_DIM_UNKNOWN;
             out[i].shape.rank++;

@@ -31,6 +31,7 @@ static void skip_blanks(const char **at)
     }
 }
 
+// Goes over `c` when it is what comes next.
 static bool accept(const char **at, char c)
 {
     skip_blanks(at);
@@ -110,6 +111,7 @@ static int parse_part(tn_pattern *pattern, const char **at)
         *at = end;
         return index;
     }
+    // A name for what the operator makes: d=sub(...).
     if (isalpha((unsigned char)start[0]) && start[1] == '=') {
         part->letter = start[0];
         start += 2;
@@ -146,6 +148,7 @@ typedef struct matcher {
 
 static bool match_part(matcher *m, int index, tn_value *value);
 
+// Adds a node to the match, once.
 static bool note_node(matcher *m, tn_node *node)
 {
     for (int i = 0; i < m->match.n_nodes; i++) {
@@ -160,6 +163,7 @@ static bool note_node(matcher *m, tn_node *node)
     return true;
 }
 
+// Constants in models are rounded decimals: 0.70710677, 1.4142135.
 static bool near(double a, double want) { return fabs(a - want) <= 1e-5 * fabs(want); }
 
 // What a sum or product was taken apart into.
@@ -173,6 +177,7 @@ typedef struct terms {
     int n_nodes;
 } terms;
 
+// A constant of one element joins the number, anything else is a term.
 static bool add_term(terms *t, tn_value *value)
 {
     double v;
@@ -254,6 +259,7 @@ static bool assign(matcher *m, const int *child, int n_child, const terms *t, un
     return false;
 }
 
+// The constant part against the pattern's: a number, a capture, or none (then it must be neutral).
 static bool match_number(matcher *m, const tn_pattern_part *number, const terms *t)
 {
     if (!number) {
@@ -269,6 +275,7 @@ static bool match_number(matcher *m, const tn_pattern_part *number, const terms 
     return true;
 }
 
+// A sum or product against a pattern's children: tried at each step of taking apart that gives as many terms.
 static bool match_terms(matcher *m, const tn_pattern_part *part, tn_node *node)
 {
     int child[MAX_TERMS], n_child = 0;
@@ -301,6 +308,7 @@ static bool match_terms(matcher *m, const tn_pattern_part *part, tn_node *node)
     return false;
 }
 
+// Any other operator: operands in order, attributes where the pattern asks for them.
 static bool match_op(matcher *m, const tn_pattern_part *part, tn_value *value)
 {
     tn_node *node = value->producer;
@@ -360,6 +368,7 @@ static bool match_part(matcher *m, int index, tn_value *value)
     return false;
 }
 
+// The node is part of the match.
 static bool is_matched(const tn_match *match, const tn_node *node)
 {
     for (int i = 0; i < match->n_nodes; i++) {
@@ -390,6 +399,7 @@ static bool is_closed(const tn_pass_context *context, const tn_match *match)
 bool tn_pattern_match(const tn_pattern *pattern, const tn_pass_context *context, tn_node *node, tn_match *match)
 {
     const tn_op *op = pattern->part[pattern->root].op;
+    // A pattern whose root is a sum or product also fits x - c, x / c and powers.
     const bool sum = op == &tn_op_add && node->op == &tn_op_sub;
     const bool product = op == &tn_op_mul && (node->op == &tn_op_div || node->op == &tn_op_pow);
     if ((node->op != op && !sum && !product) || !node->out[0]) {

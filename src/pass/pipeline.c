@@ -75,6 +75,7 @@ static tn_status run_pass(tn_graph *graph, tn_pass_context *context, const tn_pa
     return pass->run(graph, context);
 }
 
+// One pass over the graph and its bodies, checked in debug builds, and facts again when it changed something.
 static tn_status run_step(tn_graph *graph, tn_pass_context *context, const tn_pass *pass, bool *changed)
 {
     const unsigned before = context->changes;
@@ -90,6 +91,7 @@ static tn_status run_step(tn_graph *graph, tn_pass_context *context, const tn_pa
     return *changed ? tn_infer_graph_fresh(graph, context->heap, context->diag) : TN_OK;
 }
 
+// The table from the top to `last`.
 static tn_status run_steps(tn_graph *graph, tn_pass_context *context, const char *last)
 {
     bool group_changed = false;

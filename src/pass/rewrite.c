@@ -111,6 +111,7 @@ bool tn_per_axis(const tn_value *value, int rank, int axis, int64_t dim)
     if (count == 1) {
         return true;
     }
+    // Where the axis is in the constant, whose dims are aligned to the last ones (numpy broadcasting).
     const int at = axis - (rank - value->shape.rank);
     return tn_dim_known(dim) && count == dim && at >= 0 && value->shape.dims[at] == dim;
 }
@@ -143,6 +144,7 @@ tn_ints tn_new_attr_ints(tn_graph *graph, int count, const int64_t *v)
 
 // ---- the step ----
 
+// A value of the same name and type, to be made by another node. The name is that of the model's value: it means the same.
 static tn_value *value_like(tn_graph *graph, const tn_value *like)
 {
     tn_value *value = tn_graph_value(graph, like->name);
@@ -187,13 +189,15 @@ tn_status tn_rewrite_node(tn_graph *graph, tn_pass_context *context, const tn_re
     tn_value *old = root->out[0];
     tn_value *value = value_like(graph, old);
     const char *name = rewrite->n_from > 0 ? rewrite->from[rewrite->n_from - 1]->name : root->name;
-    tn_node *node = value ? tn_graph_node(graph, root, rewrite->op, name, rewrite->attr, rewrite->in, rewrite->n_in, &value, 1) : NULL;
+    tn_node *node =
+        value ? tn_graph_node(graph, root, rewrite->op, name, rewrite->attr, rewrite->in, rewrite->n_in, &value, 1) : NULL;
     if (!node) {
         return tn_fail_memory(context->diag, root->name, sizeof *node);
     }
     if (rewrite->shape) {
         value->shape = *rewrite->shape;
     }
+    // In the order of the model: the origins of what ran first come first.
     for (int i = rewrite->n_from - 1; i >= 0; i--) {
         TN_TRY(tn_node_add_origins(graph, node, rewrite->from[i]));
     }

@@ -8,10 +8,11 @@
 
 #define MAX_BYTES ((size_t)1 << 32)
 
-static tn_status run_graph(const tn_graph *graph, const tn_tensor *const *inputs, tn_tensor *outputs, tn_arena *arena, tn_heap *heap,
-                           tn_diag *diag);
+static tn_status run_graph(const tn_graph *graph, const tn_tensor *const *inputs, tn_tensor *outputs, tn_arena *arena,
+                           tn_heap *heap, tn_diag *diag);
 
-static tn_status run_if(const tn_node *node, const tn_tensor *const *in, tn_tensor *out, tn_arena *arena, tn_heap *heap, tn_diag *diag)
+static tn_status run_if(const tn_node *node, const tn_tensor *const *in, tn_tensor *out, tn_arena *arena, tn_heap *heap,
+                        tn_diag *diag)
 {
     const bool taken = tn_dtype_load_i64(TN_BOOL, in[0]->data, 0) != 0;
     const tn_graph *body = node->bodies[taken ? 0 : 1];
@@ -49,8 +50,8 @@ static tn_status run_node(const tn_node *node, const tn_tensor **values, tn_aren
     return TN_OK;
 }
 
-static tn_status run_graph(const tn_graph *graph, const tn_tensor *const *inputs, tn_tensor *outputs, tn_arena *arena, tn_heap *heap,
-                           tn_diag *diag)
+static tn_status run_graph(const tn_graph *graph, const tn_tensor *const *inputs, tn_tensor *outputs, tn_arena *arena,
+                           tn_heap *heap, tn_diag *diag)
 {
     const tn_tensor **values = tn_arena_array(arena, graph->n_values + 1, sizeof *values);
     if (!values) {
@@ -71,7 +72,8 @@ static tn_status run_graph(const tn_graph *graph, const tn_tensor *const *inputs
     return TN_OK;
 }
 
-tn_status tn_interpret(const tn_graph *graph, const tn_tensor *inputs, tn_tensor *outputs, tn_arena *arena, tn_heap *heap, tn_diag *diag)
+tn_status tn_interpret(const tn_graph *graph, const tn_tensor *inputs, tn_tensor *outputs, tn_arena *arena, tn_heap *heap,
+                       tn_diag *diag)
 {
     const tn_tensor **list = tn_arena_array(arena, graph->n_inputs + 1, sizeof *list);
     if (!list) {

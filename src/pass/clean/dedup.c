@@ -17,6 +17,7 @@ typedef struct table {
     size_t mask;
 } table;
 
+// Room for `count` entries at half load.
 static bool table_init(table *t, tn_arena *arena, size_t count)
 {
     size_t capacity = 16;
@@ -46,6 +47,7 @@ static const void *find_or_insert(table *t, uint64_t hash, const void *item, boo
 
 // ---- constants ----
 
+// Type and shape, and the contents (or, for large ones, where they lie).
 static uint64_t hash_constant(const tn_value *value, size_t bytes)
 {
     const uint64_t seed = tn_hash(value->shape.dims, sizeof value->shape.dims, (uint64_t)value->dtype);
@@ -53,6 +55,7 @@ static uint64_t hash_constant(const tn_value *value, size_t bytes)
                                       : tn_hash(value->constant->data, bytes, seed);
 }
 
+// Equal bytes of equal type: NaN equals itself here, and -0 is not 0, which is what sharing needs.
 static bool same_constant(const void *a_, const void *b_)
 {
     const tn_value *a = a_, *b = b_;
@@ -64,6 +67,7 @@ static bool same_constant(const void *a_, const void *b_)
            (bytes <= MAX_CONSTANT_BYTES && memcmp(a->constant->data, b->constant->data, bytes) == 0);
 }
 
+// Of equal constants the first stays; the others lose their uses.
 static tn_status dedup_constants(tn_graph *graph, tn_pass_context *context, tn_arena *arena)
 {
     table t;
@@ -87,6 +91,7 @@ static tn_status dedup_constants(tn_graph *graph, tn_pass_context *context, tn_a
 
 // ---- nodes ----
 
+// Attributes are left to the comparison: few nodes share operator and operands.
 static uint64_t hash_node(const tn_node *node)
 {
     uint64_t hash = tn_hash(&node->op, sizeof node->op, (uint64_t)node->n_in);
@@ -97,6 +102,7 @@ static uint64_t hash_node(const tn_node *node)
     return hash;
 }
 
+// Equal work. Results that only the later node has cannot be taken from the earlier one.
 static bool same_node(const void *a_, const void *b_)
 {
     const tn_node *a = a_, *b = b_;
@@ -116,6 +122,7 @@ static bool same_node(const void *a_, const void *b_)
     return !a->op->attr_size || tn_attr_equal(a->op, a->attr, b->attr);
 }
 
+// Gives the uses of all results to the kept node, or does nothing: names that must stay cannot become one.
 static tn_status merge(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_node *kept)
 {
     for (int i = 0; i < node->n_out; i++) {

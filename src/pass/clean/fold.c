@@ -24,6 +24,7 @@ typedef struct fold {
     int64_t work;
 } fold;
 
+// Facts are those of the start of the pass; values made since have none.
 static const tn_fact *fact_of(const fold *f, const tn_value *value) { return value->id < f->n_facts ? &f->facts[value->id] : NULL; }
 
 // Gives the uses of a node's result to a constant with these contents.
@@ -31,7 +32,8 @@ static tn_status become_constant(fold *f, tn_value *old, const tn_tensor *tensor
 {
     void *data;
     size_t bytes = 0;
-    tn_value *value = tn_tensor_bytes(tensor, &bytes) ? tn_graph_room(f->graph, old->name, tensor->dtype, &tensor->shape, &data) : NULL;
+    tn_value *value =
+        tn_tensor_bytes(tensor, &bytes) ? tn_graph_room(f->graph, old->name, tensor->dtype, &tensor->shape, &data) : NULL;
     if (!value) {
         return tn_fail_memory(f->context->diag, old->name, bytes);
     }
@@ -49,7 +51,8 @@ static tn_status fold_known(fold *f, tn_node *node)
     for (int i = 0; i < node->n_out; i++) {
         tn_value *value = node->out[i];
         const tn_fact *fact = value ? fact_of(f, value) : NULL;
-        if (!fact || !fact->value || (value->n_uses == 0 && !value->is_output) || (!value->is_output && !tn_can_drop(f->context, value))) {
+        if (!fact || !fact->value || (value->n_uses == 0 && !value->is_output) ||
+            (!value->is_output && !tn_can_drop(f->context, value))) {
             continue;
         }
         TN_TRY(become_constant(f, value, fact->value));
@@ -65,6 +68,7 @@ typedef struct operands {
     int64_t largest, total;      // elements
 } operands;
 
+// All operands are constants; strings are left to the run, as their bytes are pointers.
 static bool gather_operands(const tn_node *node, operands *o)
 {
     o->largest = o->total = 0;
@@ -80,7 +84,8 @@ static bool gather_operands(const tn_node *node, operands *o)
             return false;
         }
         o->tensor[i] = value->constant;
-        o->in[i] = (tn_fact){.kind = TN_KIND_TENSOR, .dtype = value->dtype, .shape = value->constant->shape, .value = value->constant};
+        o->in[i] =
+            (tn_fact){.kind = TN_KIND_TENSOR, .dtype = value->dtype, .shape = value->constant->shape, .value = value->constant};
         o->in_at[i] = &o->in[i];
         o->largest = TN_MAX(o->largest, count);
         if (!tn_add_i64(o->total, count, &o->total)) {
@@ -103,6 +108,7 @@ static bool worth(fold *f, const tn_node *node, const operands *o)
             return false;
         }
     }
+    // An operator that counts no multiply-accumulates costs about one step an element.
     int64_t work = made;
     if (node->op->macs) {
         work = node->op->macs(node->attr, o->in_at, node->n_in, o->out, node->n_out);
@@ -110,6 +116,8 @@ static bool worth(fold *f, const tn_node *node, const operands *o)
     return work >= 0 && tn_add_i64(work, o->total, &work) && tn_add_i64(work, f->work, &f->work) && f->work <= MAX_WORK;
 }
 
+// Operators without operands are made at run time as well as here (constant_of_shape, range have some); random ones must be, and
+// bodies are folded node by node.
 static bool may_fold(const fold *f, const tn_node *node)
 {
     if ((node->op->flags & (TN_OP_RANDOM | TN_OP_CONTROL | TN_OP_DYNAMIC)) || node->n_in == 0 || node->n_in > TN_MAX_IN ||
@@ -142,7 +150,8 @@ static tn_status compute(fold *f, tn_node *node, const operands *o)
         results[made] = *value[made]->constant;
     }
     if (status == TN_OK) {
-        status = tn_op_eval_into(node->op, node->attr, node->name, o->tensor, node->n_in, results, node->n_out, f->context->heap, NULL);
+        status =
+            tn_op_eval_into(node->op, node->attr, node->name, o->tensor, node->n_in, results, node->n_out, f->context->heap, NULL);
         if (status == TN_OUT_OF_MEMORY) {
             tn_fail_memory(f->context->diag, node->name, 0);
         }
@@ -169,9 +178,10 @@ static tn_status fold_node(fold *f, tn_node *node, operands *o)
     for (int i = 0; i < node->n_out; i++) {
         o->out[i] = (tn_fact){.kind = TN_KIND_TENSOR, .shape = tn_shape_unknown()};
     }
-    TN_TRY(tn_op_infer(node->op, node->attr, node->name, o->in_at, node->n_in, o->out, node->n_out, &f->arena, f->context->diag));
-    if (!worth(f, node, o)) {
-        return TN_OK;
+    const tn_status status =
+        tn_op_infer(node->op, node->attr, node->name, o->in_at, node->n_in, o->out, node->n_out, &f->arena, NULL);
+    if (status != TN_OK || !worth(f, node, o)) {
+        return status == TN_OUT_OF_MEMORY ? tn_fail_memory(f->context->diag, node->name, 0) : TN_OK;
     }
     return compute(f, node, o);
 }
@@ -202,7 +212,12 @@ static tn_status run_fold(tn_graph *graph, tn_pass_context *context)
         status = tn_fail_memory(context->diag, graph->name, f.n_facts * sizeof *f.facts);
         goto done;
     }
-    TN_GO(tn_infer_facts(graph, NULL, NULL, f.facts, &f.arena, context->heap, context->diag));
+    // A branch that is not taken need not make sense; then there is nothing to fold in it.
+    status = tn_infer_facts(graph, NULL, NULL, f.facts, &f.arena, context->heap, NULL);
+    if (status != TN_OK) {
+        status = status == TN_OUT_OF_MEMORY ? tn_fail_memory(context->diag, graph->name, 0) : TN_OK;
+        goto done;
+    }
     for (tn_node *node = graph->first, *next; node; node = next) {
         next = node->next;
         TN_GO(fold_known(&f, node));

@@ -11,6 +11,7 @@
 
 // ---- inline_if ----
 
+// One bool whose contents are there.
 static bool constant_condition(const tn_value *value, bool *taken)
 {
     int64_t count;
@@ -25,7 +26,8 @@ static bool constant_condition(const tn_value *value, bool *taken)
 static tn_status map_value(tn_graph *graph, tn_pass_context *context, tn_value *inner, tn_value **map, tn_value **out)
 {
     if (inner && !map[inner->id]) {
-        tn_value *value = inner->constant ? tn_graph_alias(graph, inner->name, &inner->shape, inner) : tn_graph_value(graph, inner->name);
+        tn_value *value =
+            inner->constant ? tn_graph_alias(graph, inner->name, &inner->shape, inner) : tn_graph_value(graph, inner->name);
         if (!value) {
             return tn_fail_memory(context->diag, inner->name, sizeof *value);
         }
@@ -38,7 +40,8 @@ static tn_status map_value(tn_graph *graph, tn_pass_context *context, tn_value *
 }
 
 // Moves one node of the branch before the If; its own bodies go along.
-static tn_status move_node(tn_graph *graph, tn_pass_context *context, tn_node *before, tn_node *inner, tn_value **map, tn_arena *arena)
+static tn_status move_node(tn_graph *graph, tn_pass_context *context, tn_node *before, tn_node *inner, tn_value **map,
+                           tn_arena *arena)
 {
     tn_value **in = tn_arena_array(arena, (size_t)inner->n_in + 1, sizeof *in);
     tn_value **out = tn_arena_array(arena, (size_t)inner->n_out + 1, sizeof *out);
@@ -61,6 +64,7 @@ static tn_status move_node(tn_graph *graph, tn_pass_context *context, tn_node *b
         TN_TRY(tn_node_add_body(graph, node, body));
         inner->n_bodies--;
     }
+    // They were taken from the last to the first.
     for (int i = 0; i < node->n_bodies / 2; i++) {
         tn_graph *body = node->bodies[i];
         node->bodies[i] = node->bodies[node->n_bodies - 1 - i];
@@ -84,6 +88,8 @@ static tn_status give_result(tn_graph *graph, tn_pass_context *context, tn_node 
     return tn_graph_replace(graph, old, value);
 }
 
+// Moves the branch's nodes before the If and removes it. A branch whose inputs are not the captures is left alone: the verifier or
+// the walk of facts will speak of it.
 static tn_status inline_branch(tn_graph *graph, tn_pass_context *context, tn_node *node, int index, tn_arena *arena)
 {
     const tn_graph *body = node->bodies[index];
@@ -116,6 +122,7 @@ static tn_status inline_branch(tn_graph *graph, tn_pass_context *context, tn_nod
     return TN_OK;
 }
 
+// Ifs inside the branch come to stand after `next` was read; the next round of the pipeline sees them.
 static tn_status run_inline_if(tn_graph *graph, tn_pass_context *context)
 {
     tn_arena arena;

@@ -37,17 +37,20 @@ static bool uniform(const tn_value *value, double want)
     return true;
 }
 
+// The result has the type and, for certain, the shape of `value`: nothing was broadcast or converted.
 static bool keeps_type(const tn_node *node, const tn_value *value)
 {
     return value && value->kind == node->out[0]->kind && value->dtype == node->out[0]->dtype && value->dtype != TN_NONE &&
            tn_surely_same(&value->shape, &node->out[0]->shape);
 }
 
+// x op c with c neutral.
 static tn_value *right_neutral(const tn_node *node, double neutral)
 {
     return uniform(node->in[1], neutral) && keeps_type(node, node->in[0]) ? node->in[0] : NULL;
 }
 
+// The same from both sides, for operators that commute.
 static tn_value *either_neutral(const tn_node *node, double neutral)
 {
     tn_value *left = uniform(node->in[0], neutral) && keeps_type(node, node->in[1]) ? node->in[1] : NULL;
@@ -62,13 +65,16 @@ static tn_value *same_operand(const tn_node *node) { return node->in[0]; }
 static tn_value *same_shape(const tn_node *node) { return keeps_type(node, node->in[0]) ? node->in[0] : NULL; }
 static tn_value *same_single(const tn_node *node) { return node->n_in == 1 ? node->in[0] : NULL; }
 
+// cast and cast_like to the type that is there.
 static tn_value *same_cast(const tn_node *node)
 {
     return node->in[0] && node->in[0]->dtype != TN_NONE && node->in[0]->dtype == node->out[0]->dtype ? node->in[0] : NULL;
 }
 
+// A split into one part.
 static tn_value *same_split(const tn_node *node) { return node->n_out == 1 ? same_shape(node) : NULL; }
 
+// A clip without bounds.
 static tn_value *same_clip(const tn_node *node)
 {
     for (int i = 1; i < node->n_in; i++) {
@@ -95,6 +101,7 @@ static tn_value *same_slice(const tn_node *node)
     return same_shape(node);
 }
 
+// A pad by nothing; equal sizes are not enough, as pads may be negative.
 static tn_value *same_pad(const tn_node *node) { return node->n_in > 1 && uniform(node->in[1], 0) ? same_shape(node) : NULL; }
 
 typedef struct same_row {
@@ -137,6 +144,7 @@ static tn_status simpler_pow(tn_graph *graph, tn_pass_context *context, tn_node 
     return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_mul, .in = in, .n_in = 2}, NULL);
 }
 
+// A sum of two is an add, which more passes know.
 static tn_status simpler_sum(tn_graph *graph, tn_pass_context *context, tn_node *node)
 {
     if (node->n_in != 2 || !tn_is_f32(node->out[0])) {
@@ -170,6 +178,7 @@ static bool clamps(const tn_node *node, double *low, double *high, tn_value **of
     return tn_scalar(node->in[0], bound) && *bound == *bound;
 }
 
+// A constant of rank 0.
 static tn_value *scalar_constant(tn_graph *graph, double v)
 {
     const tn_shape shape = {0, {0}};
@@ -229,13 +238,14 @@ static tn_status simpler_mean(tn_graph *graph, tn_pass_context *context, tn_node
         return TN_OK;
     }
     if (attr->keepdims) {
-        return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_global_average_pool, .in = node->in, .n_in = 1},
-                               NULL);
+        return tn_rewrite_node(graph, context,
+                               &(tn_rewrite){.root = node, .op = &tn_op_global_average_pool, .in = node->in, .n_in = 1}, NULL);
     }
     tn_shape pooled_shape = node->in[0]->shape;
     pooled_shape.dims[2] = pooled_shape.dims[3] = 1;
     tn_value *pooled;
-    TN_TRY(tn_insert_node(graph, context, node, node, &tn_op_global_average_pool, NULL, node->in, 1, TN_F32, &pooled_shape, &pooled));
+    TN_TRY(
+        tn_insert_node(graph, context, node, node, &tn_op_global_average_pool, NULL, node->in, 1, TN_F32, &pooled_shape, &pooled));
     tn_value *const in[2] = {pooled, node->in[1]};
     return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_squeeze, .in = in, .n_in = 2}, NULL);
 }
@@ -265,6 +275,7 @@ static const simpler_row simpler_rows[] = {
 
 // ---- the pass ----
 
+// What changes nothing goes; what has a simpler form takes it.
 static tn_status visit(tn_graph *graph, tn_pass_context *context, tn_node *node)
 {
     if (node->n_out < 1 || !node->out[0]) {

@@ -8,6 +8,8 @@
 #include "ops/move/op_transpose.h"
 #include "pass/rewrite.h"
 
+#define MAX_CHAIN 64   // reshapes in a row that are looked through
+
 // ---- reshapes ----
 
 // Keeps the elements and their order, whatever becomes of the shape.
@@ -56,10 +58,13 @@ static tn_status become_reshape(tn_graph *graph, tn_pass_context *context, tn_no
     return tn_rewrite_node(graph, context, &rewrite, NULL);
 }
 
+// A reshape that leads back to a shape that was there is that value; of two in a row only the last matters; a shape operand that is
+// computed is replaced by what is known of it.
 static tn_status visit_reshape(tn_graph *graph, tn_pass_context *context, tn_node *node)
 {
     // Back along the chain of reshapes: a value of the result's shape is the result.
-    for (tn_value *value = node->in[0]; value; value = is_reshape(value->producer) ? value->producer->in[0] : NULL) {
+    tn_value *value = node->in[0];
+    for (int i = 0; value && i < MAX_CHAIN; i++, value = is_reshape(value->producer) ? value->producer->in[0] : NULL) {
         if (tn_surely_same(&value->shape, &node->out[0]->shape) && tn_can_replace(context, node->out[0], value)) {
             return tn_bypass(graph, context, node, value);
         }
@@ -122,6 +127,7 @@ static bool moves_nothing(const tn_shape *shape, const int *perm)
     return true;
 }
 
+// Replaces node by one transpose of `source`: result dim d is dim perm[d] of it.
 static tn_status become_transpose(tn_graph *graph, tn_pass_context *context, tn_node *node, tn_value *source, const int *perm,
                                   tn_node *const *from, int n_from)
 {
@@ -137,6 +143,7 @@ static tn_status become_transpose(tn_graph *graph, tn_pass_context *context, tn_
                                                          .n_in = 1, .from = from, .n_from = n_from}, NULL);
 }
 
+// Two in a row are one; one that keeps all dims in place is none; one that only moves dims of 1 is a reshape.
 static tn_status visit_transpose(tn_graph *graph, tn_pass_context *context, tn_node *node)
 {
     int outer[TN_MAX_RANK], inner[TN_MAX_RANK];
@@ -151,6 +158,7 @@ static tn_status visit_transpose(tn_graph *graph, tn_pass_context *context, tn_n
     if (before && permutation(before, inner)) {
         int perm[TN_MAX_RANK];
         for (int d = 0; d < source->shape.rank; d++) {
+            // y[d] = b[outer[d]], b[e] = x[inner[e]]
             perm[d] = inner[outer[d]];
         }
         if (is_identity(perm, source->shape.rank) && tn_can_replace(context, node->out[0], before->in[0])) {

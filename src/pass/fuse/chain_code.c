@@ -18,17 +18,20 @@ typedef struct shorten {
     int uses[MAX_REGISTERS];     // of each register, the result counted once more
 } shorten;
 
+// The instruction that makes a register; NULL for an operand.
 static tn_loop_instr *made_by(const shorten *s, int reg)
 {
     return reg < s->loop->n_inputs ? NULL : &s->loop->code[reg - s->loop->n_inputs];
 }
 
+// The register is made by this code.
 static bool is_code(const shorten *s, int reg, tn_loop_code code)
 {
     const tn_loop_instr *instr = made_by(s, reg);
     return instr && instr->code == code;
 }
 
+// The register holds a number that the program itself gives.
 static bool constant(const shorten *s, int reg, float *v)
 {
     if (!is_code(s, reg, TN_LOOP_CONST)) {
@@ -61,6 +64,7 @@ static tn_loop_instr two(tn_loop_code code, int a, int b)
     return (tn_loop_instr){.code = (uint8_t)code, .a = (uint8_t)a, .b = (uint8_t)b};
 }
 
+// Powers of two whose inverse is a normal number: there x / v and x * (1 / v) have the same bits.
 static bool exact_reciprocal(float v)
 {
     int exponent;
@@ -190,8 +194,10 @@ static void join_rsqrt(shorten *s, tn_loop_instr *i)
 
 // ---- the walk ----
 
+// Operand k of an instruction.
 static uint8_t *operand(tn_loop_instr *instr, int k) { return k == 0 ? &instr->a : k == 1 ? &instr->b : &instr->c; }
 
+// How often each register is read. A rule that swallows an instruction asks that nothing else reads it.
 static void count_uses(shorten *s)
 {
     memset(s->uses, 0, sizeof s->uses);
@@ -241,11 +247,13 @@ static void compact(shorten *s)
 
 bool tn_chain_simplify(tn_loop *loop, int result)
 {
-    static void (*const rules[])(shorten *, tn_loop_instr *) = {take_constant, join_affine, join_ramp, join_clip, join_madd, join_rsqrt};
+    static void (*const rules[])(shorten *, tn_loop_instr *) = {take_constant, join_affine, join_ramp,
+                                                                join_clip,     join_madd,   join_rsqrt};
     shorten s = {.loop = loop, .result = result};
     count_uses(&s);
     for (int n = 0; n < loop->n_code; n++) {
         tn_loop_instr *instr = &loop->code[n];
+        // What only repeats another register is read there.
         for (int k = 0; k < tn_loop_code_operands((tn_loop_code)instr->code); k++) {
             const tn_loop_instr *from = made_by(&s, *operand(instr, k));
             const int same = from ? repeats(from) : -1;

@@ -77,10 +77,12 @@ static bool join_act(const tn_node *node, const tn_value *x, tn_act *act)
     if ((!swish && act->code != TN_LOOP_HARD_SWISH_AFFINE) || !scalar_affine(node, x, &scale, &shift)) {
         return false;
     }
-    *act = (tn_act){.code = TN_LOOP_HARD_SWISH_AFFINE, .x = scale * (swish ? 1 : act->x), .y = scale * (swish ? 0 : act->y) + shift};
+    *act =
+        (tn_act){.code = TN_LOOP_HARD_SWISH_AFFINE, .x = scale * (swish ? 1 : act->x), .y = scale * (swish ? 0 : act->y) + shift};
     return true;
 }
 
+// One walk takes a row of scales and shifts behind hard_swish too, as each node made stands before `next`.
 static tn_status run_fuse_act(tn_graph *graph, tn_pass_context *context)
 {
     for (tn_node *node = graph->first, *next; node; node = next) {
@@ -89,7 +91,8 @@ static tn_status run_fuse_act(tn_graph *graph, tn_pass_context *context)
         for (int i = 0; one_result && i < TN_MIN(node->n_in, 2); i++) {
             const tn_value *x = node->in[i];
             tn_linear linear;
-            if (x && x->producer && tn_used_once(context, x) && tn_linear_of(x->producer, &linear) && join_act(node, x, &linear.act)) {
+            if (x && x->producer && tn_used_once(context, x) && tn_linear_of(x->producer, &linear) &&
+                join_act(node, x, &linear.act)) {
                 TN_TRY(tn_linear_replace(graph, context, &linear, node, NULL));
                 break;
             }
@@ -110,15 +113,21 @@ static bool may_take(const tn_pass_context *context, const tn_value *value, cons
            tn_surely_same(&value->shape, &other->shape);
 }
 
-// Of two nodes before `node` the later one.
+#define MAX_SEARCH 1024   // nodes that are looked at for the later of two
+
+// Of two nodes before `node` the later one; any of them when both are far away.
 static const tn_node *later(const tn_node *node, const tn_node *a, const tn_node *b)
 {
-    do {
+    for (int i = 0; i < MAX_SEARCH; i++) {
         node = node->prev;
-    } while (node != a && node != b);
-    return node;
+        if (node == a || node == b) {
+            return node;
+        }
+    }
+    return a;
 }
 
+// y = conv(x) + r. The kernel reads r where it would have written y first and read it again.
 static tn_status run_fuse_residual(tn_graph *graph, tn_pass_context *context)
 {
     for (tn_node *node = graph->first, *next; node; node = next) {

@@ -23,6 +23,7 @@ typedef struct affine {
 
 // ---- reading ----
 
+// Room for n channels that are left as they are.
 static bool affine_room(affine *a, int64_t n, tn_arena *arena)
 {
     if (!tn_dim_known(n) || n < 1 || n > MAX_CHANNELS) {
@@ -37,6 +38,7 @@ static bool affine_room(affine *a, int64_t n, tn_arena *arena)
     return a->scale && a->shift;
 }
 
+// An f32 constant [n].
 static bool vector_of(const tn_value *value, int64_t n)
 {
     int64_t count;
@@ -50,6 +52,7 @@ static bool read_batch_norm(const tn_node *node, affine *a, tn_arena *arena)
     if (attr->training || node->n_in != 5 || node->in[0]->shape.rank < 2) {
         return false;
     }
+    // Running statistics are results of training only.
     for (int i = 1; i < node->n_out; i++) {
         if (node->out[i]) {
             return false;
@@ -79,6 +82,7 @@ static bool read_binary(const tn_node *node, int axis, affine *a, tn_arena *aren
 {
     const bool product = node->op == &tn_op_mul || node->op == &tn_op_div;
     const bool inverse = node->op == &tn_op_sub || node->op == &tn_op_div;
+    // c - x and c / x are no scale and shift of x: -x would need a scale too, and 1 / x is none.
     const int side = node->in[1]->constant ? 1 : 0;
     const tn_value *constant = node->in[side];
     tn_value *x = node->in[1 - side];
@@ -101,6 +105,7 @@ static bool read_binary(const tn_node *node, int axis, affine *a, tn_arena *aren
     return true;
 }
 
+// A sum or product of a value and a constant.
 static bool is_binary(const tn_node *node)
 {
     return (node->op == &tn_op_add || node->op == &tn_op_sub || node->op == &tn_op_mul || node->op == &tn_op_div) &&
@@ -138,6 +143,8 @@ static tn_value *new_bias(tn_graph *graph, const tn_value *bias, const affine *a
     return value;
 }
 
+// node scales or shifts what a convolution or matrix product makes, and is all that reads it. With a residual inside the product
+// only a shift may pass: the residual must not be scaled.
 static tn_status visit_behind(tn_graph *graph, tn_pass_context *context, tn_node *node, tn_arena *arena)
 {
     affine a;
@@ -171,6 +178,8 @@ static tn_status visit_behind(tn_graph *graph, tn_pass_context *context, tn_node
 
 // ---- before ----
 
+// node is a product whose operand x [.., C, ..] was scaled or shifted per channel, for it alone. A scale passes the zeros of the
+// padding unchanged; a shift does not.
 static tn_status visit_before(tn_graph *graph, tn_pass_context *context, tn_node *node, tn_arena *arena, tn_node **made)
 {
     affine a;
@@ -238,6 +247,7 @@ static tn_status split_batch_norm(tn_graph *graph, tn_pass_context *context, tn_
 
 // ---- the pass ----
 
+// Behind first: what stands between two convolutions belongs to the first, as that needs no sum over weights.
 static tn_status walk(tn_graph *graph, tn_pass_context *context, tn_arena *arena)
 {
     for (tn_node *node = graph->first, *next; node; node = next) {

@@ -25,6 +25,7 @@ typedef struct group {
 // The operand may be absent, as the bounds of a clip.
 static bool optional_operand(const tn_node *node, int i) { return node->op == &tn_op_clip && i > 0; }
 
+// All in f32 with a loop form, one result, few operands.
 static bool may_join(const tn_node *node)
 {
     if (!node->op->loop || node->n_out != 1 || !node->out[0] || !tn_is_f32(node->out[0]) || node->n_in < 1 ||
@@ -39,6 +40,7 @@ static bool may_join(const tn_node *node)
     return true;
 }
 
+// The group has the node.
 static bool has_node(const group *g, const tn_node *node)
 {
     for (int i = 0; i < g->n_nodes; i++) {
@@ -71,6 +73,7 @@ static bool immediate(const tn_value *value, const tn_shape *result, double *v)
     return tn_scalar(value, v) && value->shape.rank <= result->rank;
 }
 
+// Adds an operand, once; false: there are too many.
 static bool note_operand(group *g, tn_value *value)
 {
     for (int i = 0; i < g->n_in; i++) {
@@ -112,7 +115,8 @@ static bool list_operands(group *g)
     for (int n = 0; n < g->n_nodes; n++) {
         for (int i = 0; i < g->node[n]->n_in; i++) {
             tn_value *value = g->node[n]->in[i];
-            if (value && !(value->producer && has_node(g, value->producer)) && !immediate(value, result, &v) && !note_operand(g, value)) {
+            if (value && !(value->producer && has_node(g, value->producer)) && !immediate(value, result, &v) &&
+                !note_operand(g, value)) {
                 return false;
             }
         }
@@ -175,6 +179,7 @@ static bool write_program(group *g)
     for (int n = 0; n < g->n_nodes; n++) {
         results[n] = -1;
     }
+    // A node is written when its operands are: a few sweeps, later nodes of the list (nearer to the operands) first.
     while (done < g->n_nodes) {
         const int before = done;
         for (int n = g->n_nodes - 1; n >= 0; n--) {
@@ -205,6 +210,7 @@ static bool grow(const tn_pass_context *context, group *g)
         if (!node || !may_join(node) || !tn_surely_same(&g->in[i]->shape, result) || !is_inner(context, g, g->in[i])) {
             continue;
         }
+        // Tried on a copy: a program that does not fit leaves the group as it was.
         group next = *g;
         next.node[next.n_nodes++] = node;
         if (write_program(&next)) {

@@ -114,6 +114,7 @@ static tn_value *moved_constant(tn_graph *graph, tn_value *constant, const tn_sh
         const tn_shape vector = {1, {count}};
         return tn_graph_alias(graph, NULL, &vector, constant);
     }
+    // [C, 1, ...] aligned to the channel dim, whatever the constant's rank was behind the reshape.
     const int at = same_axis(before, axis, after);
     if (at < 0 || !tn_per_axis(constant, after->rank, at, after->dims[at])) {
         return NULL;
@@ -125,6 +126,7 @@ static tn_value *moved_constant(tn_graph *graph, tn_value *constant, const tn_sh
     return tn_graph_alias(graph, NULL, &shape, constant);
 }
 
+// node works on a reshape of a product, for certain element by element: the two change places.
 static tn_status visit(tn_graph *graph, tn_pass_context *context, tn_node *node)
 {
     tn_value *x = worked_on(node), *in[3], *worked;

@@ -13,6 +13,7 @@
 // Operands of a matmul: a, b, bias?, residual?.
 enum { A, B, BIAS, RESIDUAL, OPERANDS };
 
+// All four operands, NULL for those that are absent.
 static void operands_of(const tn_node *node, tn_value **in)
 {
     for (int i = 0; i < OPERANDS; i++) {
@@ -20,6 +21,7 @@ static void operands_of(const tn_node *node, tn_value **in)
     }
 }
 
+// Puts a matmul in root's place; trailing absent operands are left out.
 static tn_status become_matmul(tn_graph *graph, tn_pass_context *context, tn_node *root, const tn_matmul_attr *attr,
                                tn_value *const *in, tn_node *const *from, int n_from, tn_node **made)
 {
@@ -49,6 +51,7 @@ static tn_value *scaled_bias(tn_graph *graph, const tn_value *c, double beta, in
     return bias;
 }
 
+// gemm: c [N] is a bias, c [M, N] (unscaled) a residual, one number a bias of equal numbers; a column [M, 1] has no place.
 static tn_status visit_gemm(tn_graph *graph, tn_pass_context *context, tn_node *node)
 {
     const tn_gemm_attr *attr = node->attr;
@@ -76,6 +79,7 @@ static tn_status visit_gemm(tn_graph *graph, tn_pass_context *context, tn_node *
 
 // ---- transposes ----
 
+// A transpose of x before `before`; NULL: no memory.
 static tn_value *transposed(tn_graph *graph, tn_pass_context *context, tn_node *before, const tn_node *from, tn_value *x,
                             const int64_t *perm)
 {
@@ -85,7 +89,8 @@ static tn_value *transposed(tn_graph *graph, tn_pass_context *context, tn_node *
     for (int d = 0; d < shape.rank; d++) {
         shape.dims[d] = x->shape.dims[perm[d]];
     }
-    if (!attr.perm.set || tn_insert_node(graph, context, before, from, &tn_op_transpose, &attr, &x, 1, x->dtype, &shape, &out) != TN_OK) {
+    if (!attr.perm.set ||
+        tn_insert_node(graph, context, before, from, &tn_op_transpose, &attr, &x, 1, x->dtype, &shape, &out) != TN_OK) {
         return NULL;
     }
     return out;
@@ -227,6 +232,7 @@ static tn_status visit_tensordot(tn_graph *graph, tn_pass_context *context, tn_n
 
 // ---- the pass ----
 
+// Takes what it can of both operands.
 static tn_status visit_product(tn_graph *graph, tn_pass_context *context, tn_node *node)
 {
     // Each change makes a new node, on which the next is tried.

@@ -88,6 +88,7 @@ static tn_value *ones(tn_graph *graph, const tn_shape *x, int first)
     return value;
 }
 
+// Without keepdims the mean would be aligned to other dims of x.
 static bool means_keep_dims(const tn_match *match)
 {
     for (int i = 0; i < match->n_nodes; i++) {
@@ -119,11 +120,18 @@ static tn_status replace(tn_graph *graph, tn_pass_context *context, const row *r
     tn_value *const in[3] = {x, scale, bias};
     const tn_op *op = row->rms ? &tn_op_rms_norm : &tn_op_layer_norm;
     const tn_layer_norm_attr attr = {.axis = first, .epsilon = match->number[0], .stash_type = TN_F32};
-    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = match->node[0], .op = op, .attr = &attr, .in = in,
-                                                         .n_in = bias ? 3 : 2, .from = match->node + 1, .n_from = match->n_nodes - 1},
+    return tn_rewrite_node(graph, context,
+                           &(tn_rewrite){.root = match->node[0],
+                                         .op = op,
+                                         .attr = &attr,
+                                         .in = in,
+                                         .n_in = bias ? 3 : 2,
+                                         .from = match->node + 1,
+                                         .n_from = match->n_nodes - 1},
                            made);
 }
 
+// Tries the forms on one node, the longest first.
 static tn_status visit(tn_graph *graph, tn_pass_context *context, const tn_pattern *patterns, tn_node *node, tn_node **made)
 {
     *made = NULL;
@@ -139,6 +147,7 @@ static tn_status visit(tn_graph *graph, tn_pass_context *context, const tn_patte
     return TN_OK;
 }
 
+// From the last node to the first: a bias is seen before the scale it follows, and that before the quotient.
 static tn_status run_fuse_norm(tn_graph *graph, tn_pass_context *context)
 {
     tn_status status = TN_OK;

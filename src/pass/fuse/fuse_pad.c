@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A pad with zeros of spatial dims before a convolution or a pooling becomes part of its own padding. For an average pooling that is
-// exact only when it counts its padding, or has none yet and then counts it; for a max pooling, whose own padding is below all
+// A pad with zeros of spatial dims before a convolution or a pooling becomes part of its own padding. For an average pooling that
+// is exact only when it counts its padding, or has none yet and then counts it; for a max pooling, whose own padding is below all
 // values, when no value is below zero.
 // Ownership: the caller's graph. Threads: one per graph.
 #include "pass/fuse/fuse.h"
@@ -69,13 +69,15 @@ static bool spatial_pads(const tn_node *pad, int64_t *extra)
     return true;
 }
 
+// The node reads what the pad read; its attributes have the pads already.
 static tn_status take_pad(tn_graph *graph, tn_pass_context *context, tn_node *node, tn_node *pad, const void *attr)
 {
     tn_value *in[4] = {NULL};
     memcpy(in, node->in, (size_t)node->n_in * sizeof *in);
     in[0] = pad->in[0];
     tn_node *made;
-    TN_TRY(tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = node->op, .attr = attr, .in = in, .n_in = node->n_in}, &made));
+    TN_TRY(tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = node->op, .attr = attr, .in = in, .n_in = node->n_in},
+                           &made));
     TN_TRY(tn_node_add_origins(graph, made, pad));
     tn_drop_unused(graph, context, pad);
     return TN_OK;
@@ -92,6 +94,7 @@ static bool within_kernel(const tn_ints *pads, const tn_ints *kernel)
     return true;
 }
 
+// No padding of its own.
 static bool is_zero(const tn_ints *pads)
 {
     for (int i = 0; pads->set && i < pads->count; i++) {
@@ -111,6 +114,7 @@ static bool never_negative(const tn_value *value)
                     (node->op == &tn_op_clip && node->n_in > 1 && tn_scalar(node->in[1], &low) && low >= 0));
 }
 
+// A convolution or pooling behind a pad that only it reads.
 static tn_status visit(tn_graph *graph, tn_pass_context *context, tn_node *node)
 {
     tn_node *pad = tn_made_by(node->in[0], &tn_op_pad);
@@ -150,7 +154,8 @@ static tn_status run_fuse_pad(tn_graph *graph, tn_pass_context *context)
 {
     for (tn_node *node = graph->first, *next; node; node = next) {
         next = node->next;
-        if ((node->op == &tn_op_conv || node->op == &tn_op_average_pool || node->op == &tn_op_max_pool) && node->n_in > 0 && node->in[0]) {
+        if ((node->op == &tn_op_conv || node->op == &tn_op_average_pool || node->op == &tn_op_max_pool) && node->n_in > 0 &&
+            node->in[0]) {
             TN_TRY(visit(graph, context, node));
         }
     }

@@ -28,6 +28,7 @@ static const row rows[] = {
     {"mul(0.5, x, add(1, tanh(mul(0.79788456, x, add(1, mul(0.044715, x, x))))))", &tn_op_gelu, 0, 0, true, 0, 0},
 };
 
+// The matched nodes become one node of the row's operator; attributes the row does not speak of keep their defaults.
 static tn_status replace(tn_graph *graph, tn_pass_context *context, const row *row, const tn_match *match)
 {
     static const tn_activation_attr none = {0};
@@ -40,11 +41,18 @@ static tn_status replace(tn_graph *graph, tn_pass_context *context, const row *r
         attr.beta = row->beta_from ? match->number[row->beta_from - 1] : row->beta;
     }
     tn_value *x = TN_MATCHED(match, 'x');
-    const tn_rewrite rewrite = {.root = match->node[0], .op = row->op, .attr = row->op->attr_size ? &attr : NULL, .in = &x, .n_in = 1,
-                                .from = match->node + 1, .n_from = match->n_nodes - 1};
+    const tn_rewrite rewrite = {.root = match->node[0],
+                                .op = row->op,
+                                .attr = row->op->attr_size ? &attr : NULL,
+                                .in = &x,
+                                .n_in = 1,
+                                .from = match->node + 1,
+                                .n_from = match->n_nodes - 1};
     return tn_rewrite_node(graph, context, &rewrite, NULL);
 }
 
+// The first row that fits wins. Nodes are visited in order, so a form that contains another (hard_swish of hard_sigmoid) finds it
+// replaced already.
 static tn_status visit(tn_graph *graph, tn_pass_context *context, const tn_pattern *patterns, tn_node *node)
 {
     if (node->n_out < 1 || !node->out[0] || !tn_is_f32(node->out[0])) {

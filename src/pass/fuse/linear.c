@@ -96,6 +96,7 @@ typedef struct box {
     int64_t groups;
 } box;
 
+// The weights as a box; false: not constant, not f32, or groups that do not fit.
 static bool box_of(const tn_linear *linear, box *b)
 {
     const tn_node *node = linear->node;
@@ -115,6 +116,7 @@ static bool box_of(const tn_linear *linear, box *b)
     return b->groups > 0 && b->n0 % b->groups == 0;
 }
 
+// Result channel m and operand channel c of weight [i0][i1][..].
 static void channels_at(const box *b, int64_t i0, int64_t i1, int64_t *m, int64_t *c)
 {
     const int64_t other = i0 / (b->n0 / b->groups) * b->n1 + i1;
@@ -122,6 +124,7 @@ static void channels_at(const box *b, int64_t i0, int64_t i1, int64_t *m, int64_
     *c = b->out_first ? other : i0;
 }
 
+// Channels the weights have on either side.
 static int64_t out_channels(const box *b) { return b->out_first ? b->n0 : b->n1 * b->groups; }
 static int64_t in_channels(const box *b) { return b->out_first ? b->n1 * b->groups : b->n0; }
 
@@ -131,6 +134,7 @@ int64_t tn_linear_in_channels(const tn_linear *linear)
     return box_of(linear, &b) ? in_channels(&b) : -1;
 }
 
+// data[0 .. count) times factor.
 static void scale_run(float *data, int64_t count, float factor)
 {
     for (int64_t i = 0; i < count; i++) {
@@ -138,6 +142,8 @@ static void scale_run(float *data, int64_t count, float factor)
     }
 }
 
+// New weights, each run of equal channel times by_out[m] or by_in[c] (the other is NULL). Weights that others read too are copied
+// only when they are small: a model must not grow by the number of its readers.
 static tn_value *scale_weights(tn_graph *graph, const tn_linear *linear, const float *by_out, const float *by_in)
 {
     box b;
@@ -177,7 +183,8 @@ tn_value *tn_linear_scale_in(tn_graph *graph, const tn_linear *linear, const flo
 bool tn_linear_shift_in(const tn_linear *linear, const float *shift, int64_t count, double *sums)
 {
     box b;
-    if (!box_of(linear, &b) || in_channels(&b) != count || out_channels(&b) != linear->channels || linear->node->op == &tn_op_deconv) {
+    if (!box_of(linear, &b) || in_channels(&b) != count || out_channels(&b) != linear->channels ||
+        linear->node->op == &tn_op_deconv) {
         return false;
     }
     const double alpha = linear->node->op == &tn_op_matmul ? ((const tn_matmul_attr *)linear->node->attr)->alpha : 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An einsum of two operands that is a matrix product, written as one: transposes, a matmul, a transpose. Letters fall into groups by
-// where they stand:
+// An einsum of two operands that is a matrix product, written as one: transposes, a matmul, a transpose. Letters fall into groups
+// by where they stand:
 //
 //   in both operands and the result   batch   a becomes [batch, M, K], b [batch, K, N]
 //   in a and the result               M       (several only without batch)
@@ -30,6 +30,7 @@ typedef struct equation {
     term batch, m, n, k;
 } equation;
 
+// Place of a letter in a term; -1: it is not there.
 static int find(const term *t, char letter)
 {
     for (int i = 0; i < t->n; i++) {
@@ -40,6 +41,7 @@ static int find(const term *t, char letter)
     return -1;
 }
 
+// Adds a letter; false: it is there already, or the term is full.
 static bool append(term *t, char letter)
 {
     if (t->n == TN_MAX_RANK || find(t, letter) >= 0) {
@@ -73,6 +75,7 @@ static bool implied_result(equation *e)
     return true;
 }
 
+// "ab,bc->ac" or "ab,bc".
 static bool read_equation(const char *text, equation *e)
 {
     const char *arrow = text ? strstr(text, "->") : NULL;
@@ -160,6 +163,7 @@ static tn_status reshape_tail(const work *w, tn_value **value, int kept, const t
     return tn_insert_node(w->graph, w->context, w->node, w->node, &tn_op_reshape, NULL, in, 2, TN_F32, shape, value);
 }
 
+// Appends the letters of a group.
 static void extend(term *t, const term *by)
 {
     for (int i = 0; i < by->n; i++) {
@@ -192,6 +196,8 @@ static bool extent(const tn_shape *shape, const term *t, const term *group, int6
     return true;
 }
 
+// a [batch, M, K] times b [batch, K, N]; k and n are the sizes of the merged groups where letters are merged. The identity at the
+// end carries the name of the result and goes with the next pass.
 static tn_status become_product(const work *w, const equation *e, int64_t k, int64_t n)
 {
     tn_value *in[2] = {w->node->in[0], w->node->in[1]}, *product;
@@ -232,9 +238,11 @@ static tn_status become_product(const work *w, const equation *e, int64_t k, int
         TN_TRY(reshape_tail(w, &product, kept, &whole));
     }
     TN_TRY(arrange(w, &product, &result, &e->out));
-    return tn_rewrite_node(w->graph, w->context, &(tn_rewrite){.root = w->node, .op = &tn_op_identity, .in = &product, .n_in = 1}, NULL);
+    return tn_rewrite_node(w->graph, w->context, &(tn_rewrite){.root = w->node, .op = &tn_op_identity, .in = &product, .n_in = 1},
+                           NULL);
 }
 
+// Only f32 of known ranks: the reference kernel does the rest.
 static tn_status run_split_einsum(tn_graph *graph, tn_pass_context *context)
 {
     for (tn_node *node = graph->first, *next; node; node = next) {
@@ -243,7 +251,8 @@ static tn_status run_split_einsum(tn_graph *graph, tn_pass_context *context)
         int64_t k = 1, n = 1;
         if (node->op != &tn_op_einsum || node->n_in != 2 || !tn_is_f32(node->out[0]) ||
             !read_equation(((const tn_einsum_attr *)node->attr)->equation, &e) || !group_letters(&e) ||
-            node->in[0]->shape.rank != e.a.n || node->in[1]->shape.rank != e.b.n || node->out[0]->shape.rank != e.out.n || !same_sums(&e, node)) {
+            node->in[0]->shape.rank != e.a.n || node->in[1]->shape.rank != e.b.n || node->out[0]->shape.rank != e.out.n ||
+            !same_sums(&e, node)) {
             continue;
         }
         const bool merges = e.k.n > 1 || e.n.n > 1;

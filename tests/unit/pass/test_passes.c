@@ -9,7 +9,8 @@
 //   --
 //   graph "g" ...
 //
-// A title may name several passes ("neutral dedup:"), or "optimise" for all, and ends with "pinned=a,b" for names that must survive.
+// A title may name several passes ("neutral dedup:"), or "optimise" for all, and ends with "pinned=a,b" for names that must
+// survive.
 #include "support/unit.h"
 
 #include "base/text.h"
@@ -125,7 +126,8 @@ static tn_tensor make_input(const tn_value *value, tn_rand *r, tn_arena *arena)
     t.data = tn_arena_take(arena, bytes);
     assert_non_null(t.data);
     for (int64_t i = 0; i < tn_tensor_count(&t); i++) {
-        tn_dtype_store(t.dtype, t.data, (size_t)i, tn_dtype_is_float(t.dtype) ? 2 * tn_rand_normal(r) : (double)tn_rand_range(r, 0, 1));
+        tn_dtype_store(t.dtype, t.data, (size_t)i,
+                       tn_dtype_is_float(t.dtype) ? 2 * tn_rand_normal(r) : (double)tn_rand_range(r, 0, 1));
     }
     return t;
 }
