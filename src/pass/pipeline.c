@@ -125,11 +125,16 @@ tn_status tn_optimise(tn_graph *graph, tn_pass_context *context, const char *las
 
 tn_status tn_optimise_shaped(tn_graph *graph, tn_pass_context *context)
 {
+    const size_t n_values = graph->n_values;
     for (size_t i = 0; i < TN_COUNT(steps); i++) {
         bool changed;
         if (steps[i].flags & SHAPED) {
             TN_TRY(run_step(graph, context, steps[i].pass, &changed));
         }
+    }
+    // New constants die with the plan: the model's weight store must not know them.
+    for (size_t i = n_values; i < graph->n_values; i++) {
+        graph->values[i]->weight = 0;
     }
     return TN_OK;
 }
