@@ -118,7 +118,7 @@ static tn_status read_type(reader *r, tn_dtype *dtype, tn_shape *shape)
     if (!accept(r, "[")) {
         return *dtype == TN_NONE ? expected(r, "a type") : TN_OK;
     }
-    if (accept(r, "?]")) {
+    if (accept(r, "*]")) {
         return TN_OK;
     }
     shape->rank = 0;
