@@ -18,7 +18,7 @@ typedef struct direct {
     int q;
     int64_t vectors;             // of output channels in a group
     int64_t oc_groups;           // groups of q of those
-    int64_t oc_chunk;            // such groups whose weights stay in the second-level cache
+    int64_t oc_chunk, ic_chunk;  // such groups, and blocks of x, whose weights stay in the second-level cache together
     int64_t blocks_in;           // blocks of x in a group
     int64_t lanes, last_lanes;   // k steps of a segment
     int64_t seg_w;               // segments along the row of the window: kw, or 1 where a whole row is one segment
@@ -40,7 +40,7 @@ static int64_t vector_floats(const direct *d)
 static void flatten(tn_conv_shape *s)
 {
     for (int i = 0; i < 3; i++) {
-        if (s->kernel[i] != 1 || s->stride[i] != 1 || s->out[i] != s->in[i]) {
+        if (s->kernel[i] != 1 || s->stride[i] != 1 || s->pad[i] != 0 || s->out[i] != s->in[i]) {
             return;
         }
     }
@@ -157,6 +157,23 @@ static void pack(void *dst, const tn_query *query, const void *params)
     }
 }
 
+// Weights that all fit in half of the second-level cache stay there. Else they come in chunks of a quarter, so that the next chunk
+// can be fetched while one is used: of whole groups, or when one group is too large, of a group's input blocks.
+static void chunk(direct *d, size_t l2)
+{
+    const size_t bytes = d->group_floats * sizeof(float);
+    d->ic_chunk = d->blocks_in;
+    d->oc_chunk = d->oc_groups;
+    if (bytes * (size_t)d->oc_groups <= l2 / 2) {
+        return;
+    }
+    d->oc_chunk = TN_MAX(1, TN_MIN(d->oc_groups, (int64_t)(l2 / 4 / bytes)));
+    if (bytes > l2 / 2) {
+        const int64_t cuts = (int64_t)TN_MIN((size_t)d->blocks_in, (bytes + l2 / 4 - 1) / (l2 / 4));
+        d->ic_chunk = (d->blocks_in + cuts - 1) / cuts;
+    }
+}
+
 static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
 {
     direct *d;
@@ -173,8 +190,7 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     if (!fits) {
         return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the packed weights do not fit in memory");
     }
-    d->oc_chunk = TN_MAX(1, (int64_t)(prepare->query->cpu->l2 / 2 / (d->group_floats * sizeof(float) + 1)));
-    d->oc_chunk = TN_MIN(d->oc_chunk, d->oc_groups);
+    chunk(d, prepare->query->cpu->l2);
     d->slot_floats = (d->slot_floats + 15) / 16 * 16;
     d->slots = TN_MAX(1u, prepare->query->threads);
     TN_TRY(tn_scratch_add(prepare, d->slot_floats, d->slots * sizeof(float), &at));
@@ -204,12 +220,12 @@ typedef struct source {
     int64_t kh0, kh1, kw0, kw1;
 } source;
 
-// Copies the rows and columns of x that the tile's taps reach, zeros where there are none:
+// Copies the rows and columns of some blocks of x that the tile's taps reach, zeros where there are none:
 //   [input block][kh1 - kh0][width][pixel]
-static void copy_window(const direct *d, const float *x, float *window, int64_t ih, int64_t iw, int64_t width, int64_t rows)
+static void copy_window(const direct *d, const float *x, float *window, int64_t blocks, int64_t ih, int64_t iw, int64_t width, int64_t rows)
 {
     const int64_t left = TN_MIN(width, TN_MAX(0, -iw)), right = TN_MAX(left, TN_MIN(width, d->s.in[2] - iw));
-    for (int64_t b = 0; b < d->blocks_in; b++) {
+    for (int64_t b = 0; b < blocks; b++) {
         for (int64_t r = 0; r < rows; r++) {
             const float *from = x + b * d->plane + (ih + r * d->s.dilation[1]) * d->row + (iw + left) * d->pixel;
             memset(window, 0, (size_t)(left * d->pixel) * sizeof(float));
@@ -220,8 +236,8 @@ static void copy_window(const direct *d, const float *x, float *window, int64_t 
     }
 }
 
-// The input of pixels ow .. ow + p - 1 of row oh.
-static source find_source(const direct *d, const float *x, float *window, int64_t oh, int64_t ow, int64_t p)
+// The input of pixels ow .. ow + p - 1 of row oh; x: the first of `blocks` blocks.
+static source find_source(const direct *d, const float *x, float *window, int64_t blocks, int64_t oh, int64_t ow, int64_t p)
 {
     const tn_conv_shape *s = &d->s;
     source f = {.plane = d->plane, .row = d->row * s->dilation[1]};
@@ -242,7 +258,7 @@ static source find_source(const direct *d, const float *x, float *window, int64_
         f.a = x + top * d->row + first * d->pixel;
     } else {
         const int64_t width = last - first + 1;
-        copy_window(d, x, window, top, first, width, f.kh1 - f.kh0);
+        copy_window(d, x, window, blocks, top, first, width, f.kh1 - f.kh0);
         f.a = window;
         f.row = (ptrdiff_t)width * d->pixel;
         f.plane = (ptrdiff_t)(f.kh1 - f.kh0) * f.row;
@@ -250,7 +266,16 @@ static source find_source(const direct *d, const float *x, float *window, int64_
     return f;
 }
 
-static void run_tile(const job *j, int64_t n, int64_t group, int64_t g0, int64_t g1, int64_t tile, unsigned slot)
+// A chunk of weights, and the tiles of pixels that it is used for one after another.
+typedef struct unit {
+    int64_t n, group;
+    int64_t g0, g1;              // groups of output vectors
+    int64_t b0, b1;              // blocks of x
+    int64_t tile0, tile1;
+    ptrdiff_t next;              // floats from the weights of this unit to those that are used next; 0: none
+} unit;
+
+static void run_tile(const job *j, const unit *u, int64_t tile, unsigned slot)
 {
     const direct *d = j->d;
     const tn_conv_shape *s = &d->s;
@@ -260,40 +285,46 @@ static void run_tile(const job *j, int64_t n, int64_t group, int64_t g0, int64_t
     const int64_t in_blocks = d->plain_in ? s->c : (s->c + d->block - 1) / d->block;
     const int64_t out_blocks = (s->m + d->block - 1) / d->block;
     const ptrdiff_t image = (ptrdiff_t)(s->out[1] * s->out[2]) * d->block;
-    const float *x = j->x + (n * in_blocks + group * d->blocks_in) * d->plane;
-    const source f = find_source(d, x, j->windows + slot * d->slot_floats, oh, ow, p);
+    const float *x = j->x + (u->n * in_blocks + u->group * d->blocks_in + u->b0) * d->plane;
+    const source f = find_source(d, x, j->windows + slot * d->slot_floats, u->b1 - u->b0, oh, ow, p);
     // A segment that is a whole row of the window begins at tap kw0.
     const bool whole = d->plain_in && d->seg_w == 1;
-    const int64_t taps = f.kw1 - f.kw0;
+    const bool finish = u->b1 == d->blocks_in;
+    const int64_t taps = f.kw1 - f.kw0, tiles = u->tile1 - u->tile0;
     tn_tile t = {
         .a = f.a,
         .a_row = (ptrdiff_t)s->stride[2] * d->pixel,
         .a0 = f.plane,
         .a1 = f.row,
         .a2 = (ptrdiff_t)s->dilation[2] * d->pixel,
-        .n0 = d->blocks_in,
+        .n0 = u->b1 - u->b0,
         .n1 = f.kh1 - f.kh0,
         .n2 = whole ? 1 : taps,
         .lanes = whole ? taps : d->lanes,
-        .last_lanes = whole ? taps : d->last_lanes,
+        .last_lanes = whole ? taps : finish ? d->last_lanes : d->lanes,
         .c_row = d->block,
         .c_vec = vl < d->block ? vl : image,
         .tail = vl,
         .alpha = 1.0f,
         .beta = 1.0f,
-        .finish = true,
+        .resume = u->b0 > 0,
+        .finish = finish,
     };
     tn_tile_set_act(&t, &d->act);
-    for (int64_t g = g0; g < g1; g++) {
+    for (int64_t g = u->g0; g < u->g1; g++) {
         const int64_t v0 = g * d->q;
         const int vectors = (int)TN_MIN((int64_t)d->q, d->vectors - v0);
-        const int64_t channel = group * s->mg + v0 * vl;
-        const ptrdiff_t at = (ptrdiff_t)(n * out_blocks + channel / d->block) * image + (oh * s->out[2] + ow) * d->block + channel % d->block;
+        const int64_t channel = u->group * s->mg + v0 * vl;
+        const ptrdiff_t at = (ptrdiff_t)(u->n * out_blocks + channel / d->block) * image + (oh * s->out[2] + ow) * d->block + channel % d->block;
         t.b_step = vectors * vl;
         t.b2 = d->lanes * t.b_step;
         t.b1 = d->seg_w * t.b2;
         t.b0 = s->kernel[1] * t.b1;
-        t.b = j->w + (group * d->vectors + v0) * vector_floats(d) + f.kh0 * t.b1 + f.kw0 * (whole ? t.b_step : t.b2);
+        const float *w = j->w + (u->group * d->vectors + v0) * vector_floats(d) + u->b0 * t.b0;
+        t.b = w + f.kh0 * t.b1 + f.kw0 * (whole ? t.b_step : t.b2);
+        // Each tile asks for its share of the next weights.
+        t.next = w + u->next + (u->next ? (tile - u->tile0) * (t.n0 * t.b0 / tiles) : 0);
+        t.next_step = u->next ? t.b_step / tiles : 0;
         t.c = j->y + at;
         t.bias = j->bias ? j->bias + channel : NULL;
         t.bias_tail = (int)TN_MIN((int64_t)vl, s->mg - (v0 + vectors - 1) * vl);
@@ -310,10 +341,22 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
         // tiles of pixels vary fastest: neighbours share the weights
         const int64_t item = (int64_t)i % j->items_row, chunk = (int64_t)i / j->items_row % j->chunks;
         const int64_t image = (int64_t)i / j->items_row / j->chunks;
-        const int64_t t1 = TN_MIN(d->s.out[1] * d->cuts, (item + 1) * j->tiles_item);
-        const int64_t g0 = chunk * d->oc_chunk, g1 = TN_MIN(d->oc_groups, g0 + d->oc_chunk);
-        for (int64_t t = item * j->tiles_item; t < t1; t++) {
-            run_tile(j, image / d->s.groups, image % d->s.groups, g0, g1, t, slot);
+        unit u = {
+            .n = image / d->s.groups,
+            .group = image % d->s.groups,
+            .g0 = chunk * d->oc_chunk,
+            .g1 = TN_MIN(d->oc_groups, (chunk + 1) * d->oc_chunk),
+            .tile0 = item * j->tiles_item,
+            .tile1 = TN_MIN(d->s.out[1] * d->cuts, (item + 1) * j->tiles_item),
+        };
+        for (u.b0 = 0; u.b0 < d->blocks_in; u.b0 = u.b1) {
+            u.b1 = TN_MIN(d->blocks_in, u.b0 + d->ic_chunk);
+            // The same groups' next input blocks, or the next groups' first ones.
+            const ptrdiff_t group = (ptrdiff_t)d->group_floats, blocks = group / d->blocks_in;
+            u.next = u.b1 < d->blocks_in ? (u.b1 - u.b0) * blocks : u.g1 < d->oc_groups ? (u.g1 - u.g0) * group - u.b0 * blocks : 0;
+            for (int64_t t = u.tile0; t < u.tile1; t++) {
+                run_tile(j, &u, t, slot);
+            }
         }
     }
 }

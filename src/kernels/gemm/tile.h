@@ -32,6 +32,8 @@ typedef struct tn_tile {
     const float *b;
     ptrdiff_t b_step;                // from one k to the next
     ptrdiff_t b0, b1, b2;            // b of segment (i0, i1, i2) is b + i0 * b0 + i1 * b1 + i2 * b2
+    const float *next;               // bytes that are needed soon: each k step asks for a line, next_step floats after the last one
+    ptrdiff_t next_step;             // any address will do; NULL and 0: nothing
     float *c;
     ptrdiff_t c_row, c_vec;          // from row to row, from vector to vector
     int tail;                        // lanes of the last vector that c and residual have (1 .. vector)

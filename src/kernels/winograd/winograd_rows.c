@@ -234,6 +234,8 @@ static void multiply(const job *j, const tn_winograd_part *part, int64_t place, 
             const int64_t first = tn_tile_cut(part->count, cuts, cut), p = tn_tile_cut(part->count, cuts, cut + 1) - first;
             t.a = part->v + place * part->v_plane + first * w->v_row;
             t.c = part->mm + place * part->m_plane + first * w->m_row + v0 * vl;
+            t.next = t.b + w->s.c * t.b_step + cut * (t.b_step * w->s.c / cuts);   // this cut's share of the next group
+            t.next_step = t.b_step / cuts;
             j->isa->tiles->tile[vectors - 1][p - 1](&t);
         }
     }
