@@ -319,12 +319,16 @@ static unsigned report_refused(const check *k)
     return refused;
 }
 
+// A run of one family, or of one case, says nothing about the others' rows.
 static unsigned report_uncovered(const check *k)
 {
     unsigned bad = 0;
+    if (k->family || k->only >= 0) {
+        return 0;
+    }
     for (size_t i = 0; i < k->n_rows; i++) {
         const row_state *state = &k->rows[i];
-        if (state->selected && !state->ran && (state->offered || (!k->family && k->only < 0))) {
+        if (state->selected && !state->ran) {
             printf("FAIL %s: %s\n", state->row->name,
                    state->offered ? "accepts none of its operator's cases" : "its operator has no cases");
             bad++;
