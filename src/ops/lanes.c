@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 
+// 8- and 4-bit floats are exact in float32.
 tn_lane tn_lane_of(tn_dtype dtype)
 {
     if (dtype == TN_F64) {
@@ -42,6 +43,7 @@ tn_lane tn_lane_of(tn_dtype dtype)
     case TN_U8: LOAD_LOOP(field, uint8_t, cast *p); break;                       \
     case TN_BOOL: LOAD_LOOP(field, uint8_t, cast(*p != 0)); break;
 
+// Every pair of lane and type has its own loop, so that the compiler can vectorise it.
 void tn_lanes_load(tn_lanes *out, tn_lane lane, tn_dtype dtype, const void *data, int64_t first, int64_t step, int n)
 {
     switch (lane) {
@@ -107,6 +109,7 @@ void tn_lanes_load(tn_lanes *out, tn_lane lane, tn_dtype dtype, const void *data
         }                                                                        \
     }
 
+// Floats smaller than float32 round once, by their own converter.
 static void store_f32(const tn_lanes *in, tn_dtype dtype, void *data, int64_t first, int n)
 {
     switch (dtype) {
@@ -122,6 +125,7 @@ static void store_f32(const tn_lanes *in, tn_dtype dtype, void *data, int64_t fi
     }
 }
 
+// From float64 straight to the small type: by way of float32 would round twice.
 static void store_f64(const tn_lanes *in, tn_dtype dtype, void *data, int64_t first, int n)
 {
     switch (dtype) {
@@ -135,6 +139,7 @@ static void store_f64(const tn_lanes *in, tn_dtype dtype, void *data, int64_t fi
     }
 }
 
+// Integers of any width keep their low bits; which lane they come from does not matter.
 void tn_lanes_store(const tn_lanes *in, tn_lane lane, tn_dtype dtype, void *data, int64_t first, int n)
 {
     switch (lane) {
@@ -153,6 +158,7 @@ void tn_lanes_store(const tn_lanes *in, tn_lane lane, tn_dtype dtype, void *data
     }
 }
 
+// The bound of the type is a power of two, so the comparison in double is exact also for 64 bits.
 static int64_t saturate_signed(double x, int bits)
 {
     const double bound = (double)(UINT64_C(1) << (bits - 1));
@@ -165,6 +171,7 @@ static int64_t saturate_signed(double x, int bits)
     return x < -bound ? INT64_MIN >> (64 - bits) : (int64_t)x;
 }
 
+// Negative numbers and NaN become 0.
 static uint64_t saturate_unsigned(double x, int bits)
 {
     if (!(x > 0)) {
@@ -173,6 +180,7 @@ static uint64_t saturate_unsigned(double x, int bits)
     return x >= 2.0 * (double)(UINT64_C(1) << (bits - 1)) ? UINT64_MAX >> (64 - bits) : (uint64_t)x;
 }
 
+// 4- and 2-bit kinds take a byte in memory but hold fewer numbers.
 static int bits_of(tn_dtype dtype)
 {
     if (dtype == TN_I4 || dtype == TN_U4) {

@@ -17,6 +17,7 @@ tn_status tn_infer_fail(const tn_infer *infer, const char *format, ...)
     return tn_fail(infer->diag, TN_INVALID_MODEL, infer->name, "%s: %s", infer->op->name, text);
 }
 
+// Absent operands that are required are found here, too.
 tn_status tn_infer_type(const tn_infer *infer, int i, uint32_t set)
 {
     const tn_fact *fact = tn_infer_in(infer, i);
@@ -32,6 +33,7 @@ tn_status tn_infer_type(const tn_infer *infer, int i, uint32_t set)
     return TN_OK;
 }
 
+// Types that are not known yet agree with anything.
 tn_status tn_infer_types(const tn_infer *infer, int first, int last, uint32_t set, tn_dtype *dtype)
 {
     *dtype = TN_NONE;
@@ -80,6 +82,7 @@ tn_status tn_infer_axis(const tn_infer *infer, const char *what, int64_t axis, i
     return tn_infer_fail(infer, "%s %lld is out of range for rank %d", what, (long long)axis, rank);
 }
 
+// The mask is how callers ask whether a dim is meant; bits are within the rank.
 tn_status tn_infer_axes(const tn_infer *infer, const int64_t *axes, int count, int rank, uint32_t *mask, int *resolved)
 {
     *mask = 0;
@@ -97,6 +100,7 @@ tn_status tn_infer_axes(const tn_infer *infer, const int64_t *axes, int count, i
     return TN_OK;
 }
 
+// From the left, so that the message names the first operand that does not fit.
 tn_status tn_infer_broadcast(const tn_infer *infer, int first, int last, tn_shape *shape)
 {
     *shape = tn_shape_of(0, NULL);
@@ -116,6 +120,7 @@ tn_status tn_infer_broadcast(const tn_infer *infer, int first, int last, tn_shap
     return TN_OK;
 }
 
+// A number says more than a symbol, a symbol more than nothing.
 bool tn_dim_join(int64_t a, int64_t b, int64_t *out)
 {
     if (tn_dim_known(a) && tn_dim_known(b) && a != b) {
@@ -131,6 +136,7 @@ int64_t tn_fact_count(const tn_fact *fact)
     return tn_shape_count(&fact->shape, &count) ? count : -1;
 }
 
+// Contents before elems: they are exact, and may hold numbers that the dim coding has no room for.
 bool tn_fact_int(const tn_fact *fact, int64_t i, int64_t *v)
 {
     if (fact->value && fact->value->data) {
@@ -144,6 +150,7 @@ bool tn_fact_int(const tn_fact *fact, int64_t i, int64_t *v)
     return false;
 }
 
+// Numbers that would read as a symbol or as unknown are given up.
 int64_t tn_fact_elem(const tn_fact *fact, int64_t i)
 {
     int64_t v;
@@ -153,6 +160,7 @@ int64_t tn_fact_elem(const tn_fact *fact, int64_t i)
     return fact->elems && i < TN_MAX_ELEMS ? fact->elems[i] : TN_DIM_UNKNOWN;
 }
 
+// A list with one gap is not known: callers need all of it or handle elements one by one.
 tn_status tn_infer_ints(const tn_infer *infer, int i, int max, int64_t *v, int *count)
 {
     const tn_fact *fact = infer->in[i];
@@ -181,6 +189,7 @@ tn_status tn_infer_int(const tn_infer *infer, int i, int64_t *v, bool *known)
     return TN_OK;
 }
 
+// Types that shapes are computed in. Others have no use as elems, and narrow ones would wrap.
 bool tn_infer_tells(const tn_infer *infer, int i)
 {
     const tn_fact *out = &infer->out[0];
@@ -192,6 +201,7 @@ bool tn_infer_tells(const tn_infer *infer, int i)
     return count >= 0 && count <= TN_MAX_ELEMS && fact && tn_fact_count(fact) >= 0 && (fact->elems || (fact->value && fact->value->data));
 }
 
+// Zeroed memory would mean dims of 0: every element starts as unknown.
 int64_t *tn_infer_elems(const tn_infer *infer, int i, int64_t count)
 {
     int64_t *elems = tn_arena_array(infer->arena, (size_t)TN_MAX(count, 1), sizeof *elems);

@@ -18,6 +18,7 @@ tn_region *tn_move_add(tn_move *move, int source)
     return region;
 }
 
+// Merging as it goes keeps boxes of plain copies at rank 1, so that they are recognised.
 bool tn_region_dim(tn_region *region, int64_t size, int64_t src_stride, int64_t dst_stride)
 {
     if (size == 1) {
@@ -41,6 +42,7 @@ bool tn_region_dim(tn_region *region, int64_t size, int64_t src_stride, int64_t 
     return true;
 }
 
+// An empty result needs no box.
 bool tn_move_dense(tn_move *move, int64_t count)
 {
     if (count == 0) {
@@ -50,7 +52,8 @@ bool tn_move_dense(tn_move *move, int64_t count)
     return region && tn_region_dim(region, count, 1, 1);
 }
 
-// Lowest and highest address of one side of a box lie in 0 .. count-1.
+// Lowest and highest address of one side of a box lie in 0 .. count-1. Each dim reaches (size - 1) strides to one side of the offset,
+// so adding the negative reaches and the positive ones apart gives both ends.
 static bool side_inside(const int64_t *sizes, const int64_t *strides, int rank, int64_t offset, int64_t count)
 {
     int64_t low = offset, high = offset;
@@ -63,6 +66,7 @@ static bool side_inside(const int64_t *sizes, const int64_t *strides, int rank, 
     return low >= 0 && high < count;
 }
 
+// Sizes and strides may be any numbers: products and sums are checked.
 bool tn_region_inside(const tn_region *region, int64_t src_count, int64_t dst_count)
 {
     if (region->rank < 0 || region->rank > TN_MAX_RANK) {
@@ -80,6 +84,7 @@ bool tn_region_inside(const tn_region *region, int64_t src_count, int64_t dst_co
            side_inside(region->sizes, region->dst_strides, region->rank, region->dst_offset, dst_count);
 }
 
+// One strided row; `size` is a constant where this is inlined.
 static void copy_row(char *dst, int64_t dst_step, const char *src, int64_t src_step, int64_t n, size_t size)
 {
     for (int64_t i = 0; i < n; i++) {
@@ -87,6 +92,7 @@ static void copy_row(char *dst, int64_t dst_step, const char *src, int64_t src_s
     }
 }
 
+// A walk over source and result together; runs that are dense on both sides are one memcpy.
 void tn_region_copy(const tn_region *region, void *dst, const void *src, size_t size)
 {
     const tn_shape shape = tn_shape_of(region->rank, region->sizes);
@@ -118,6 +124,7 @@ void tn_region_copy(const tn_region *region, void *dst, const void *src, size_t 
     }
 }
 
+// The check costs a few operations per box and is what keeps a wrong plan from writing anywhere.
 tn_status tn_regions_copy(const tn_call *call, const tn_region *regions, int count, const uint8_t *fill, const tn_tensor *out)
 {
     const size_t size = tn_dtype_bytes(out->dtype);
@@ -137,6 +144,7 @@ tn_status tn_regions_copy(const tn_call *call, const tn_region *regions, int cou
     return TN_OK;
 }
 
+// Facts made from tensors know everything, contents included.
 tn_status tn_move_try(const tn_call *call, int index, bool *done)
 {
     tn_fact facts[TN_MAX_IN], out = tn_fact_of(call->out[index]);
@@ -156,6 +164,7 @@ tn_status tn_move_try(const tn_call *call, int index, bool *done)
     return *done ? tn_regions_copy(call, regions, move.count, move.fill, call->out[index]) : TN_OK;
 }
 
+// The operands' contents may have changed since planning: boxes that no longer fit the result are an error, not a crash.
 tn_status tn_move_run(const tn_call *call)
 {
     for (int i = 0; i < call->n_out; i++) {
@@ -170,6 +179,7 @@ tn_status tn_move_run(const tn_call *call)
     return TN_OK;
 }
 
+// In place there is nothing to do.
 tn_status tn_move_same(const tn_call *call)
 {
     const tn_tensor *x = call->in[0], *y = call->out[0];
@@ -183,6 +193,7 @@ tn_status tn_move_same(const tn_call *call)
     return TN_OK;
 }
 
+// Row by row; the last dim's map is the only one in the inner loop.
 tn_status tn_move_mapped(const tn_call *call, int64_t (*map)(int64_t i, int64_t n), const int64_t *before)
 {
     const tn_tensor *x = call->in[0], *y = call->out[0];

@@ -28,6 +28,7 @@ static bool mergeable(const tn_walk *walk, int outer, int64_t (*strides)[TN_MAX_
     return true;
 }
 
+// Dims of 1 vanish; neighbours merge; what is left is walked with the last dim as row.
 bool tn_walk_init_strides(tn_walk *walk, const tn_shape *shape, int n, int64_t (*strides)[TN_MAX_RANK])
 {
     for (int d = 0; d < shape->rank; d++) {
@@ -67,6 +68,7 @@ bool tn_walk_init_strides(tn_walk *walk, const tn_shape *shape, int n, int64_t (
     return true;
 }
 
+// Strides by broadcasting: 0 where a dim of 1 is stretched or a leading dim is missing.
 bool tn_walk_init(tn_walk *walk, const tn_shape *shape, int n, const tn_shape *const *of)
 {
     int64_t strides[TN_WALK_MAX][TN_MAX_RANK] = {{0}};
@@ -81,6 +83,7 @@ bool tn_walk_init(tn_walk *walk, const tn_shape *shape, int n, const tn_shape *c
     return tn_walk_init_strides(walk, shape, n, strides);
 }
 
+// An odometer over the outer dims. Going back to 0 subtracts what the dim had added.
 bool tn_walk_next(tn_walk *walk)
 {
     for (int d = walk->rank - 2; d >= 0; d--) {

@@ -22,6 +22,7 @@ static const tn_attr scan_attrs[] = {
 
 // ---- infer ----
 
+// What bodies return is found by pass/infer.c, which goes through them.
 static void leave_unknown(const tn_infer *infer)
 {
     const tn_shape unknown = tn_shape_unknown();
@@ -41,6 +42,7 @@ static tn_status single(const tn_infer *infer, int i, uint32_t set)
     return TN_OK;
 }
 
+// condition, captures...: only the condition is the operator's own.
 static tn_status infer_if(tn_infer *infer)
 {
     TN_TRY(single(infer, 0, TN_BIT(BOOL)));

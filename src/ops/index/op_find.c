@@ -35,6 +35,7 @@ static const tn_attr compress_attrs[] = {
 
 // ---- infer ----
 
+// x [outer, length, inner], k: one element -> values and indices [outer, k, inner]. Both have k from the same operand.
 static tn_status infer_top_k(tn_infer *infer)
 {
     const tn_top_k_attr *attr = infer->attr;
@@ -67,6 +68,7 @@ static tn_status infer_non_zero(tn_infer *infer)
     return TN_OK;
 }
 
+// x -> values, first positions, group of each item, counts. Only the length of the third is known before the run.
 static tn_status infer_unique(tn_infer *infer)
 {
     const tn_unique_attr *attr = infer->attr;
@@ -89,6 +91,7 @@ static tn_status infer_unique(tn_infer *infer)
     return TN_OK;
 }
 
+// x, condition [n] -> [kept] or x with `kept` along the axis. The condition may be shorter than the axis.
 static tn_status infer_compress(tn_infer *infer)
 {
     const tn_compress_attr *attr = infer->attr;
@@ -137,6 +140,7 @@ const tn_op tn_op_compress = {
 
 #define TOP_BIT (UINT64_C(1) << 63)
 
+// IEEE 754 bits order like sign and magnitude: turning the negative ones over makes that the order of unsigned numbers.
 static uint64_t key_of_double(double v)
 {
     uint64_t bits;
@@ -262,6 +266,7 @@ static tn_status run_top_k(const tn_call *call)
     return TN_OK;
 }
 
+// Scratch: the heap of the best k.
 static tn_status prepare_top_k(tn_prepare *prepare)
 {
     const tn_query *query = prepare->query;
@@ -330,6 +335,7 @@ typedef struct items {
     int64_t groups;
 } items;
 
+// Lexicographic by rows of keys, outer index first, as numpy orders the slices of an axis.
 static int compare(const items *s, int64_t a, int64_t b)
 {
     const int64_t row = s->inner * s->parts;
@@ -395,6 +401,7 @@ static void group_items(items *s, bool sorted)
     }
 }
 
+// An optional int64 result [count].
 static tn_status write_list(const items *s, int index, const int64_t *list, int64_t count)
 {
     const tn_call *call = s->call;
@@ -409,6 +416,7 @@ static tn_status write_list(const items *s, int index, const int64_t *list, int6
     return TN_OK;
 }
 
+// The first item of each group is the group's value.
 static tn_status write_unique(const items *s, int axis)
 {
     const tn_call *call = s->call;

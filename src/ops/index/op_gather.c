@@ -38,12 +38,14 @@ static bool wrap_index(int64_t *index, int64_t n)
     return *index >= 0 && *index < n;
 }
 
+// Data of the run, not the model, is to blame: TN_INVALID_ARGUMENT.
 static tn_status fail_index(const tn_call *call, int64_t index, int64_t n)
 {
     return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "%s: index %lld is out of range for %lld elements", call->op->name,
                    (long long)index, (long long)n);
 }
 
+// int32 and int64 indices alike.
 static int64_t index_at(const tn_tensor *indices, int64_t i) { return tn_dtype_load_i64(indices->dtype, indices->data, (size_t)i); }
 
 // ---- infer: gathers ----
@@ -74,6 +76,7 @@ static tn_status gather_elems(tn_infer *infer)
     return TN_OK;
 }
 
+// data [outer, length, inner], indices [n...] -> [outer, n..., inner]
 static tn_status infer_gather(tn_infer *infer)
 {
     const tn_gather_attr *attr = infer->attr;
@@ -125,6 +128,7 @@ static tn_status infer_inside(const tn_infer *infer, int64_t given)
     return TN_OK;
 }
 
+// data, indices of one rank -> the shape of indices
 static tn_status infer_gather_elements(tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));
@@ -145,6 +149,7 @@ static tn_status tuple_size(const tn_infer *infer, int batch, int64_t *size)
     return TN_OK;
 }
 
+// data [batch..., d..., inner...], indices [batch..., n..., size] -> [batch..., n..., inner...]. The rank needs `size`.
 static tn_status infer_gather_nd(tn_infer *infer)
 {
     const int64_t given = ((const tn_gather_nd_attr *)infer->attr)->batch_dims;
@@ -185,6 +190,7 @@ static tn_status infer_gather_nd(tn_infer *infer)
 
 // ---- infer: scatters ----
 
+// Operands of both scatters: data and updates of one type, which a reduction must be able to compute with.
 static tn_status infer_scatter(tn_infer *infer, tn_dtype *dtype)
 {
     const int reduction = ((const tn_scatter_attr *)infer->attr)->reduction;
@@ -203,6 +209,7 @@ static tn_status infer_scatter(tn_infer *infer, tn_dtype *dtype)
     return TN_OK;
 }
 
+// data; indices and updates of one shape inside it.
 static tn_status infer_scatter_elements(tn_infer *infer)
 {
     tn_dtype dtype = TN_NONE;
@@ -241,6 +248,7 @@ static tn_status infer_scatter_nd(tn_infer *infer)
     return TN_OK;
 }
 
+// cache [B, ..., length, ...], update [B, ..., n, ...], write indices [B]? (ONNX TensorScatter 24)
 static tn_status infer_tensor_scatter(tn_infer *infer)
 {
     const tn_tensor_scatter_attr *attr = infer->attr;
@@ -276,6 +284,7 @@ static tn_status infer_tensor_scatter(tn_infer *infer)
     return TN_OK;
 }
 
+// indices [n...], depth: one number of any type, values [off, on] -> [n..., depth] with depth put in at the axis.
 static tn_status infer_one_hot(tn_infer *infer)
 {
     const tn_gather_attr *attr = infer->attr;
@@ -320,7 +329,8 @@ static bool place(const tn_move *move, int64_t i, int64_t length, int64_t *at)
     return tn_fact_int(move->in[1], i, at) && wrap_index(at, length);
 }
 
-// x [outer, length, inner], indices [n]: each run of indices in equal steps is one box.
+// x [outer, length, inner], indices [n]: each run of indices in equal steps is one box, so that a gather that flips, strides or
+// takes every element is one, like the slice that it stands for.
 static bool regions_gather(tn_move *move)
 {
     const tn_shape *x = &move->in[0]->shape;
@@ -420,6 +430,7 @@ static tn_status run_gather(const tn_call *call)
 }
 
 // Walks the index tensor beside the data, whose stride along the axis counts as 0: offsets[1] is where the axis begins.
+// The index then picks the place on the axis:  data[i0, index[i0, i1, i2], i2]  for axis 1.
 static bool walk_axis(tn_walk *walk, const tn_shape *at, const tn_shape *data, int axis)
 {
     int64_t strides[2][TN_MAX_RANK];
@@ -460,7 +471,7 @@ static tn_status run_gather_elements(const tn_call *call)
     return TN_OK;
 }
 
-// Reads one index tuple as an offset into the data's dims first .. first+size-1.
+// Reads one index tuple as an offset into the data's dims first .. first+size-1. Tuples lie one after another: [tuples, size].
 static tn_status read_tuple(const tn_call *call, int64_t i, int size, int first, const int64_t *strides, int64_t *offset)
 {
     const tn_tensor *x = call->in[0], *at = call->in[1];
@@ -506,8 +517,10 @@ static tn_status run_gather_nd(const tn_call *call)
 
 // ---- reference: scatters ----
 
+// NaN if either is NaN, as in max and min.
 static double least(double a, double b) { return a != a || b != b ? a + b : a < b ? a : b; }
 
+// a = f(a, b). Sums and products of integers wrap, which unsigned numbers do by definition.
 static void reduce_lanes(int reduction, tn_lane lane, tn_lanes *a, const tn_lanes *b, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -549,7 +562,8 @@ static void scatter_run(const tn_call *call, int64_t to, int64_t from, int64_t n
     }
 }
 
-// data, and indices and updates of one shape, all of the same rank. Entries are taken in order: of duplicates the last one wins.
+// data, and indices and updates of one shape, all of the same rank. Entries are taken in order: of duplicates the last one wins, and
+// sums round in that order.
 static tn_status run_scatter_elements(const tn_call *call)
 {
     const tn_tensor *x = call->in[0], *at = call->in[1];

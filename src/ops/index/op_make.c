@@ -39,6 +39,7 @@ static void dim_range(const tn_shape_attr *attr, int rank, int *start, int *end)
     *end = (int)TN_MAX(bounds[0], bounds[1]);
 }
 
+// x -> [end - start]. The elements are the dims themselves, symbols included: this is where shape arithmetic begins.
 static tn_status infer_shape_op(tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));
@@ -62,6 +63,7 @@ static tn_status infer_shape_op(tn_infer *infer)
     return TN_OK;
 }
 
+// x -> scalar: a symbol where it is the only factor that is not known.
 static tn_status infer_size(tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));
@@ -86,6 +88,7 @@ static tn_status infer_size(tn_infer *infer)
 
 // ---- infer: constant_of_shape ----
 
+// shape [rank], value: one element? -> any shape filled with it; without a value float32 zeros.
 static tn_status infer_constant_of_shape(tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_INDEX));
@@ -123,6 +126,7 @@ static tn_status infer_constant_of_shape(tn_infer *infer)
     return TN_OK;
 }
 
+// One fill, where the value is known when the plan is made.
 static bool regions_constant_of_shape(tn_move *move)
 {
     const tn_fact *value = move->n_in > 1 ? move->in[1] : NULL;
@@ -159,6 +163,7 @@ static bool count_integers(int64_t start, int64_t limit, int64_t delta, int64_t 
     return true;
 }
 
+// The same for floats; NaN and infinite bounds give no count.
 static bool count_reals(double start, double limit, double delta, int64_t *count)
 {
     const double n = ceil((limit - start) / delta);
@@ -166,6 +171,7 @@ static bool count_reals(double start, double limit, double delta, int64_t *count
     return n == n && *count != INT64_MAX;
 }
 
+// Number of elements as far as the operands tell: float operands must be known entirely.
 static tn_status range_count(const tn_infer *infer, tn_dtype dtype, int64_t *count)
 {
     bool fits;
@@ -199,6 +205,7 @@ static tn_status range_count(const tn_infer *infer, tn_dtype dtype, int64_t *cou
     return fits ? TN_OK : tn_infer_fail(infer, "delta is 0, or the range has more elements than fit in 64 bits");
 }
 
+// start, limit, delta: one element each -> [count]. Elements are inside start .. limit, so they fit.
 static tn_status infer_range(tn_infer *infer)
 {
     tn_dtype dtype;
@@ -225,6 +232,7 @@ static tn_status infer_range(tn_infer *infer)
 
 // ---- infer: trilu, eye_like ----
 
+// x [batch..., rows, columns], k: one element?
 static tn_status infer_trilu(tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY & ~TN_BIT(STRING)));
@@ -237,6 +245,7 @@ static tn_status infer_trilu(tn_infer *infer)
     return TN_OK;
 }
 
+// x [rows, columns]: only its shape, and its type where none is given, matter.
 static tn_status infer_eye_like(tn_infer *infer)
 {
     const tn_eye_like_attr *attr = infer->attr;
@@ -286,6 +295,7 @@ const tn_op tn_op_eye_like = {
 
 // ---- reference ----
 
+// x: any shape -> int64 [end - start]
 static tn_status run_shape(const tn_call *call)
 {
     const tn_shape *x = &call->in[0]->shape;
@@ -297,6 +307,7 @@ static tn_status run_shape(const tn_call *call)
     return TN_OK;
 }
 
+// x: any shape -> int64 scalar
 static tn_status run_size(const tn_call *call)
 {
     *(int64_t *)call->out[0]->data = tn_tensor_count(call->in[0]);

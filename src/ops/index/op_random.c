@@ -34,6 +34,7 @@ static const tn_multinomial_attr multinomial_defaults = {.dtype = TN_I32, .sampl
 
 // ---- infer ----
 
+// A dtype from an attribute may be any number: it is compared before it becomes a bit.
 static tn_status check_dtype(const tn_infer *infer, tn_dtype dtype, uint32_t set)
 {
     if ((unsigned)dtype >= TN_DTYPE_COUNT || (dtype != TN_NONE && !(set >> dtype & 1))) {
@@ -75,6 +76,7 @@ static tn_status infer_like(tn_infer *infer, uint32_t from, uint32_t to)
 static tn_status infer_drawn_like(tn_infer *infer) { return infer_like(infer, TN_SET_ANY, TN_SET_FLOAT); }
 static tn_status infer_bernoulli(tn_infer *infer) { return infer_like(infer, TN_SET_FLOAT, TN_SET_NUMBER | TN_BIT(BOOL)); }
 
+// x [batch, classes] -> [batch, samples]
 static tn_status infer_multinomial(tn_infer *infer)
 {
     const tn_multinomial_attr *attr = infer->attr;
@@ -116,6 +118,7 @@ const tn_op tn_op_multinomial = {
 
 // ---- the generator ----
 
+// Ten rounds of two 32 by 32 bit products, the halves crossed over and mixed with the key, which steps by Weyl constants.
 static void philox(uint32_t out[4], uint64_t index, uint64_t key)
 {
     uint32_t c0 = (uint32_t)index, c1 = (uint32_t)(index >> 32), c2 = 0, c3 = 0;
@@ -133,6 +136,7 @@ static void philox(uint32_t out[4], uint64_t index, uint64_t key)
     out[3] = c3;
 }
 
+// Seeds that differ in one bit must give unrelated keys, hence the hash.
 static uint64_t key_of(const tn_call *call, bool has_seed, double seed)
 {
     uint64_t bits;
@@ -143,6 +147,7 @@ static uint64_t key_of(const tn_call *call, bool has_seed, double seed)
 // Uniform in [0, 1), 53 bits.
 static double unit(uint32_t high, uint32_t low) { return (double)(((uint64_t)high << 32 | low) >> 11) * 0x1p-53; }
 
+// Draw i of the stream with this key.
 static double uniform(uint64_t key, int64_t i)
 {
     uint32_t r[4];
@@ -160,6 +165,7 @@ static double normal(uint64_t key, int64_t i)
 
 // ---- reference ----
 
+// Element i of the result is draw i: nothing depends on the order of work.
 static tn_status draw(const tn_call *call, double (*one)(const tn_call *call, uint64_t key, int64_t i))
 {
     const tn_random_attr *attr = call->attr;

@@ -47,6 +47,7 @@ typedef struct context {
 
 // Toward zero; the one quotient that does not fit wraps to itself. y is not 0: run checks.
 static int64_t quotient(int64_t x, int64_t y) { return y == -1 ? (int64_t)(0 - (uint64_t)x) : x / y; }
+// The remainder has the sign of the dividend (truncated) or of the divisor. x % -1 traps for the lowest number.
 static int64_t remainder_of(int64_t x, int64_t y, bool truncate)
 {
     if (y == -1) {
@@ -66,6 +67,7 @@ static double floored(double r, double y)
     }
     return (r < 0) != (y < 0) ? r + y : r;
 }
+// In float, so that the sum is rounded as the operands' type rounds.
 static float floored_f(float r, float y)
 {
     if (r == 0) {
@@ -83,6 +85,7 @@ static uint64_t power(uint64_t x, uint64_t y)
     }
     return result;
 }
+// Products wrap like those of unsigned numbers.
 static int64_t power_signed(int64_t x, int64_t y)
 {
     if (y < 0) {
@@ -153,12 +156,17 @@ INTEGERS(max, x > y ? x : y)
 INTEGERS(min, x < y ? x : y)
 
 // ---- what is known of an element when the operands' elements are known, symbolic or unknown ----
+//
+// Shape arithmetic of exported models: floor-free halves (dim / 2), paddings (dim + 2), the larger of two dims, -1 replaced where a
+// comparison says so. Rules that hold for every number a symbol may stand for keep the symbol; others give TN_DIM_UNKNOWN, and
+// the plan, which knows the numbers, asks again.
 
 #define KNOWN(a, b) (tn_dim_known(a) && tn_dim_known(b))
 
 // Same symbol on both sides.
 static bool same_symbol(int64_t a, int64_t b) { return a == b && a != TN_DIM_UNKNOWN; }
 
+// 0 is neutral, so a symbol passes through; anything else needs both numbers.
 static int64_t elem_add(int64_t a, int64_t b)
 {
     int64_t v = TN_DIM_UNKNOWN;
@@ -167,6 +175,7 @@ static int64_t elem_add(int64_t a, int64_t b)
     }
     return KNOWN(a, b) && tn_add_i64(a, b, &v) ? v : TN_DIM_UNKNOWN;
 }
+// A symbol minus itself is 0 whatever it stands for.
 static int64_t elem_sub(int64_t a, int64_t b)
 {
     int64_t v = TN_DIM_UNKNOWN;
@@ -178,6 +187,7 @@ static int64_t elem_sub(int64_t a, int64_t b)
     }
     return KNOWN(a, b) && tn_sub_i64(a, b, &v) ? v : TN_DIM_UNKNOWN;
 }
+// 1 is neutral and 0 absorbs even what is not known.
 static int64_t elem_mul(int64_t a, int64_t b)
 {
     int64_t v = TN_DIM_UNKNOWN;
@@ -189,6 +199,7 @@ static int64_t elem_mul(int64_t a, int64_t b)
     }
     return KNOWN(a, b) && tn_mul_i64(a, b, &v) ? v : TN_DIM_UNKNOWN;
 }
+// A division by zero is left unknown: the run reports it.
 static int64_t elem_div(int64_t a, int64_t b)
 {
     if (b == 1) {
@@ -217,6 +228,7 @@ static int64_t elem_min(int64_t a, int64_t b)
     }
     return tn_dim_known(b) && b <= 0 && a != TN_DIM_UNKNOWN ? b : TN_DIM_UNKNOWN;
 }
+// A symbol is never a negative number; -1 in a wanted shape is compared with dims this way.
 static int64_t elem_equal(int64_t a, int64_t b)
 {
     if (KNOWN(a, b)) {
@@ -230,6 +242,7 @@ static int64_t elem_equal(int64_t a, int64_t b)
 }
 static int64_t elem_less(int64_t a, int64_t b) { return KNOWN(a, b) ? a < b : TN_DIM_UNKNOWN; }
 static int64_t elem_greater(int64_t a, int64_t b) { return elem_less(b, a); }
+// One known side can decide.
 static int64_t elem_and(int64_t a, int64_t b) { return a == 0 || b == 0 ? 0 : KNOWN(a, b) ? 1 : TN_DIM_UNKNOWN; }
 static int64_t elem_or(int64_t a, int64_t b)
 {
@@ -240,6 +253,8 @@ static int64_t elem_or(int64_t a, int64_t b)
 }
 
 // ---- the table ----
+//
+// A body is NULL where `set` has no type of that arithmetic. Comparisons leave 1 or 0 in the lane, which becomes a bool when stored.
 
 typedef struct binary {
     const tn_op *op;
@@ -280,6 +295,7 @@ static const binary table[] = {
     {&tn_op_mean, TN_SET_FLOAT, false, false, add_f32, add_f64, NULL, NULL, NULL},
 };
 
+// Descriptors know nothing of the table: rows are found by the operator's address.
 static const binary *find(const tn_op *op)
 {
     for (size_t i = 0; i < TN_COUNT(table); i++) {
@@ -322,6 +338,7 @@ static tn_status infer_elems(tn_infer *infer, const binary *row)
     return TN_OK;
 }
 
+// Operands: shapes that broadcast, one type. Result: the broadcast shape, of that type or bool.
 static tn_status infer_binary(tn_infer *infer)
 {
     const binary *row = find(infer->op);
@@ -346,6 +363,7 @@ static tn_status infer_pow(tn_infer *infer)
 
 // ---- loop forms ----
 
+// a, b, c, ... -> ((a f b) f c) f ...; one operand alone is no instruction.
 static bool loop_fold(tn_loop_build *build, tn_loop_code code, const int *args, int n_args, int *result)
 {
     *result = args[0];
@@ -369,6 +387,7 @@ LOOP(pow, TN_LOOP_POW)
 LOOP(max, TN_LOOP_MAX)
 LOOP(min, TN_LOOP_MIN)
 
+// The sum divided by the count: a product with the reciprocal would round twice.
 static bool loop_mean(const void *attr, struct tn_loop_build *build, const int *args, int n_args, int *result)
 {
     (void)attr;
@@ -419,6 +438,7 @@ VARIADIC(mean, loop_mean);
 
 // ---- reference ----
 
+// Integer division by zero would trap: it is found in the block before the division.
 static tn_status check_divisors(const tn_call *call, int k, tn_lane lane, const tn_lanes *v, int n)
 {
     if (lane == TN_LANE_F32 || lane == TN_LANE_F64) {
@@ -433,6 +453,7 @@ static tn_status check_divisors(const tn_call *call, int k, tn_lane lane, const 
     return TN_OK;
 }
 
+// The types of operands were checked by infer, so the row has a body for the lane.
 static void apply(const binary *row, tn_lane lane, tn_lanes *a, const tn_lanes *b, int n, const context *c)
 {
     switch (lane) {
@@ -443,6 +464,7 @@ static void apply(const binary *row, tn_lane lane, tn_lanes *a, const tn_lanes *
     }
 }
 
+// mean divides its sum.
 static void scale(tn_lane lane, tn_lanes *v, int n, int count)
 {
     for (int i = 0; i < n; i++) {
@@ -517,6 +539,7 @@ static tn_status run_binary(const tn_call *call)
     return TN_OK;
 }
 
+// Strings compare as handles, which says nothing: no row for them here.
 static bool match_binary(const tn_query *query, const char **why)
 {
     *why = "type of operand 0";

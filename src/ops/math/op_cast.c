@@ -29,6 +29,7 @@ enum { ROUND_UP, ROUND_DOWN, ROUND_NEAREST };
 
 #define SET_CAST (TN_SET_ANY & ~(TN_BIT(C64) | TN_BIT(C128)))
 
+// Attribute values are any number.
 static bool is_dtype(tn_dtype dtype) { return dtype > TN_NONE && dtype < TN_DTYPE_COUNT; }
 
 // Integers and bool keep what is known of their elements.
@@ -55,6 +56,7 @@ static tn_status infer_elems(tn_infer *infer)
     return TN_OK;
 }
 
+// x: any shape -> the same shape of type `to` (TN_NONE: not known yet).
 static tn_status infer_to(tn_infer *infer, tn_dtype to)
 {
     const tn_cast_attr *attr = infer->attr;
@@ -94,6 +96,7 @@ static int bits_of(tn_dtype dtype)
     }
 }
 
+// x: any shape -> the same shape; the types must have the same number of bits.
 static tn_status infer_bit_cast(tn_infer *infer)
 {
     const tn_cast_attr *attr = infer->attr;
@@ -137,6 +140,7 @@ static double round_to_power(double v, int64_t mode)
     return ldexp(1, fraction == 0.5 || mode == ROUND_DOWN ? exponent - 1 : exponent);
 }
 
+// The code of v in an 8- or 4-bit float, by the attributes.
 static uint8_t small_float_of(const tn_cast_attr *attr, tn_dtype to, double v)
 {
     if (to != TN_F8E8M0) {

@@ -15,6 +15,7 @@ static const tn_attr chain_attrs[] = {{"loop", TN_ATTR_LOOP, offsetof(tn_chain_a
 
 // ---- infer ----
 
+// The program comes from our own passes; its sizes are checked all the same before it is indexed.
 static tn_status infer_chain(tn_infer *infer)
 {
     const tn_loop *loop = ((const tn_chain_attr *)infer->attr)->loop;
@@ -32,6 +33,7 @@ static tn_status infer_chain(tn_infer *infer)
     return TN_OK;
 }
 
+// One instruction counts as one multiply-accumulate.
 static int64_t macs_chain(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
 {
     (void)in;

@@ -10,6 +10,7 @@
 
 // ---- infer ----
 
+// x [batch..., n, n] -> [batch...]
 static tn_status infer_det(tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_FLOAT));
@@ -81,6 +82,7 @@ static tn_status run_det(const tn_call *call)
     return TN_OK;
 }
 
+// Scratch: one matrix.
 static tn_status prepare_det(tn_prepare *prepare)
 {
     const tn_shape *x = &prepare->query->in[0]->shape;

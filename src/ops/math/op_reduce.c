@@ -54,6 +54,8 @@ static tn_status reduced_axes(const tn_infer *infer, int rank, bool *known, uint
     return tn_infer_axes(infer, axes, count, rank, mask, NULL);
 }
 
+// x: any shape, axes [n]? -> the dims that are not reduced, and ones with keepdims. Without known axes keepdims still tells the
+// rank.
 static tn_status infer_reduced(tn_infer *infer, uint32_t set)
 {
     const tn_reduce_attr *attr = infer->attr;
@@ -85,6 +87,7 @@ static tn_status infer_reduced(tn_infer *infer, uint32_t set)
 static tn_status infer_reduce(tn_infer *infer) { return infer_reduced(infer, TN_SET_NUMBER); }
 static tn_status infer_reduce_order(tn_infer *infer) { return infer_reduced(infer, TN_SET_NUMBER | TN_BIT(BOOL)); }
 
+// x [outer, length, inner] -> int64 [outer, (1,) inner]. A scalar counts as a list of one; an empty axis has no answer.
 static tn_status infer_arg(tn_infer *infer)
 {
     const tn_arg_attr *attr = infer->attr;
@@ -112,6 +115,7 @@ static tn_status infer_arg(tn_infer *infer)
     return TN_OK;
 }
 
+// x: any shape, axis: one element -> the same shape. The axis may be data: it is checked again when it is read.
 static tn_status infer_cum(tn_infer *infer)
 {
     int64_t axis;
@@ -128,6 +132,7 @@ static tn_status infer_cum(tn_infer *infer)
     return TN_OK;
 }
 
+// A reduction costs its operand, not its result.
 static int64_t macs_operand(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
 {
     (void)attr;
@@ -175,6 +180,7 @@ CUM(cum_prod);
 // ---- reference: reductions ----
 
 // Accumulates n lanes: into acc[0], or lane i into acc[i] (step 1). The float form may look at shift[i * step] (log_sum_exp).
+// Floats are summed in float64: float32 sums of a million elements would lose a third of their digits.
 #define ACCUMULATE(NAME, SUFFIX, TYPE, EXPRESSION)                                                                        \
     static void NAME##_##SUFFIX(TYPE *acc, const TYPE *v, int64_t step, int n, const double *shift)                       \
     {                                                                                                                     \
@@ -209,7 +215,8 @@ static void exp_f64(double *acc, const double *v, int64_t step, int n, const dou
     }
 }
 
-// Unsigned numbers compare like signed ones once their top bit is turned; only 64-bit ones have it set.
+// Unsigned numbers compare like signed ones once their top bit is turned; only 64-bit ones have it set. So one body for max and one
+// for min serve signed and unsigned integers.
 static void flip_top(int64_t *v, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -238,6 +245,7 @@ static const reduction reductions[] = {
     {&tn_op_reduce_min, min_f64, min_i64, INFINITY, END_NONE},
 };
 
+// By address, as everywhere.
 static const reduction *find(const tn_op *op)
 {
     for (size_t i = 0; i < TN_COUNT(reductions); i++) {
@@ -316,7 +324,10 @@ static void start(const reduction *row, const reduce_params *p, tn_dtype dtype, 
     }
 }
 
-// One pass over the operand in memory order.
+// One pass over the operand in memory order. Whether the innermost axis is reduced or not only decides where the lanes of a row go:
+//
+//   x [2, 3], axis 1:  a b c | d e f   ->  acc[0] = a + b + c,  acc[1] = d + e + f             step 0 inside a row
+//   x [2, 3], axis 0:  a b c | d e f   ->  acc[0] = a + d,  acc[1] = b + e,  acc[2] = c + f    step 1
 static tn_status accumulate(const tn_call *call, const reduction *row, const reduce_params *p, void *acc, const double *shift)
 {
     const tn_tensor *x = call->in[0];
@@ -344,6 +355,7 @@ static tn_status accumulate(const tn_call *call, const reduction *row, const red
     return TN_OK;
 }
 
+// The step from accumulator to result. An empty log_sum_exp has sum 0 and gives minus infinity.
 static double finish_one(const reduction *row, double v, int64_t reduced, const double *shift)
 {
     switch (row->end) {
@@ -408,6 +420,7 @@ static tn_status run_reduce(const tn_call *call)
     return TN_OK;
 }
 
+// Scratch: an accumulator per result, twice for log_sum_exp, which needs the largest elements too.
 static tn_status prepare_reduce(tn_prepare *prepare)
 {
     const int64_t count = tn_tensor_count(prepare->query->out[0]);
@@ -497,6 +510,7 @@ typedef struct running {
     bool product;
 } running;
 
+// Unsigned sums and products have the bits of signed ones.
 static void add_to(const running *r, tn_lanes *acc, const tn_lanes *v, int n)
 {
     for (int i = 0; i < n; i++) {
@@ -508,6 +522,7 @@ static void add_to(const running *r, tn_lanes *acc, const tn_lanes *v, int n)
     }
 }
 
+// Columns first .. first+n-1 of one outer row, all at once: the inner dim is contiguous.
 static void cum_block(const running *r, int64_t first, int n)
 {
     const tn_cum_attr *attr = r->call->attr;

@@ -10,6 +10,7 @@
 
 // ---- infer ----
 
+// Where an element of the condition is not known, equal elements of both sides still are.
 static tn_status infer_elems(tn_infer *infer)
 {
     for (int k = 0; k < 3; k++) {
@@ -40,6 +41,7 @@ static tn_status infer_elems(tn_infer *infer)
     return TN_OK;
 }
 
+// condition, a, b: shapes that broadcast; a and b of one type, any.
 static tn_status infer_where(tn_infer *infer)
 {
     tn_dtype dtype;

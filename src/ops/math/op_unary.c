@@ -20,6 +20,8 @@ static const tn_attr is_inf_attrs[] = {
 static const tn_is_inf_attr is_inf_defaults = {true, true};
 
 // ---- bodies: a block of n lanes, in place ----
+//
+// Written as macros over one expression: what differs between the operators is the expression, and it should be all one reads.
 
 #define FLOATS(NAME, EXPRESSION32, EXPRESSION64)                            \
     static void NAME##_f32(float *v, int n, const void *attr)               \
@@ -91,6 +93,7 @@ INTEGERS(bitwise_not, u64, uint64_t, ~x)
 
 // What is known of an element of a small integer operand; v is a known number.
 static int64_t elem_neg(int64_t v) { return -v; }
+// The lowest int64 is no element: facts code unknown dims there.
 static int64_t elem_abs(int64_t v) { return v < 0 ? -v : v; }
 static int64_t elem_sign(int64_t v) { return (v > 0) - (v < 0); }
 static int64_t elem_not(int64_t v) { return v == 0; }
@@ -124,6 +127,7 @@ static const unary table[] = {
     FLOAT_LIST(FLOAT_ROW)
 };
 
+// By address: descriptors know nothing of the table.
 static const unary *find(const tn_op *op)
 {
     for (size_t i = 0; i < TN_COUNT(table); i++) {
@@ -136,6 +140,7 @@ static const unary *find(const tn_op *op)
 
 // ---- infer ----
 
+// x: any shape -> the same shape, of x's type or bool.
 static tn_status infer_unary(tn_infer *infer)
 {
     const unary *row = find(infer->op);
@@ -244,6 +249,7 @@ static tn_status run_unary(const tn_call *call)
     return TN_OK;
 }
 
+// Types that infer lets through but that have no body are refused here.
 static bool match_unary(const tn_query *query, const char **why)
 {
     *why = "type of operand 0";

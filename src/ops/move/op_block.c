@@ -54,6 +54,7 @@ static tn_status divide(const tn_infer *infer, int axis, int64_t by, int64_t *di
     return TN_OK;
 }
 
+// A dim times a factor from the model: checked.
 static tn_status multiply(const tn_infer *infer, int axis, int64_t by, int64_t *dim)
 {
     if (by == 1) {
@@ -67,6 +68,7 @@ static tn_status multiply(const tn_infer *infer, int axis, int64_t by, int64_t *
     return TN_OK;
 }
 
+// x [N, C b b, H, W] -> [N, C, H b, W b]
 static tn_status infer_depth_to_space(tn_infer *infer)
 {
     int64_t b = 0, area = 0;
@@ -81,6 +83,7 @@ static tn_status infer_depth_to_space(tn_infer *infer)
     return TN_OK;
 }
 
+// x [N, C, H b, W b] -> [N, C b b, H, W]
 static tn_status infer_space_to_depth(tn_infer *infer)
 {
     int64_t b = 0, area = 0;
@@ -95,6 +98,7 @@ static tn_status infer_space_to_depth(tn_infer *infer)
     return TN_OK;
 }
 
+// x [d...], repeats [rank] -> [d * repeat...]. A dim of 1 becomes what is known of its repeat, also a symbol.
 static tn_status infer_tile(tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));
@@ -121,6 +125,7 @@ static tn_status infer_tile(tn_infer *infer)
     return TN_OK;
 }
 
+// x [T, B, ...] or [B, T, ...], lengths [B] -> the same shape
 static tn_status infer_reverse_sequence(tn_infer *infer)
 {
     const tn_reverse_sequence_attr *attr = infer->attr;
@@ -158,6 +163,10 @@ static void one_box(tn_move *move, int rank, const int64_t *sizes, const int64_t
 }
 
 // [N, b, b, c, H, W] (crd: [N, c, b, b, H, W])  ->  [N, c, H, b, W, b]
+// For b = 2 the four channels that become one block of the picture lie c channels apart (DCR) or side by side (CRD):
+//
+//   DCR   0 . c . 2c . 3c       CRD   0 1 2 3       ->    0 1
+//                                                         2 3
 static bool regions_depth_to_space(tn_move *move)
 {
     const tn_block_attr *attr = move->attr;
@@ -189,7 +198,8 @@ static bool regions_space_to_depth(tn_move *move)
     return true;
 }
 
-// Each repeated dim becomes two: the repeats, which do not move in the operand, and the dim.
+// Each repeated dim becomes two: the repeats, which do not move in the operand, and the dim. Six repeated dims are more than a box
+// has; then the kernel maps every index.
 static bool regions_tile(tn_move *move)
 {
     const tn_shape *x = &move->in[0]->shape, *y = &move->out->shape;
@@ -234,6 +244,7 @@ const tn_op tn_op_reverse_sequence = {
 
 // ---- reference ----
 
+// The element a repeated one is a copy of.
 static int64_t map_wrap_around(int64_t i, int64_t n) { return i % n; }
 
 // x, repeats [rank]

@@ -17,6 +17,7 @@ static const tn_attr copy_attrs[] = {
 
 // ---- infer ----
 
+// Operands: any shapes, one type -> the shape of the attribute. Boxes are checked against what is known of the operands.
 static tn_status infer_copy(tn_infer *infer)
 {
     const tn_copy_attr *attr = infer->attr;
@@ -59,6 +60,7 @@ const tn_op tn_op_copy = {
 
 // ---- reference ----
 
+// Boxes in their order: later ones win where they overlap.
 static tn_status run_copy(const tn_call *call)
 {
     const tn_regions *regions = ((const tn_copy_attr *)call->attr)->regions;

@@ -19,6 +19,7 @@ static const tn_attr split_attrs[] = {
 
 // ---- concat ----
 
+// Parts whose elements are not known leave a gap; the others are still told (the usual shape [batch, -1, 64]).
 static tn_status concat_elems(tn_infer *infer)
 {
     const int64_t count = tn_fact_count(&infer->out[0]);
@@ -66,6 +67,7 @@ static tn_status concat_one(const tn_infer *infer, int k, int axis, tn_shape *sh
     return TN_OK;
 }
 
+// x_k [outer, n_k, inner] -> [outer, sum of n_k, inner]
 static tn_status infer_concat(tn_infer *infer)
 {
     const tn_concat_attr *attr = infer->attr;
@@ -92,6 +94,10 @@ static tn_status infer_concat(tn_infer *infer)
     return concat_elems(infer);
 }
 
+// One box per operand, at the sum of the lengths before it:
+//
+//   outer 0   | x0 ...... | x1 .. | x2 ......... |
+//   outer 1   | x0 ...... | x1 .. | x2 ......... |
 static bool regions_concat(tn_move *move)
 {
     const tn_shape *y = &move->out->shape;
@@ -159,6 +165,7 @@ static tn_status split_sizes(const tn_infer *infer, int64_t dim, int64_t *sizes)
     return TN_OK;
 }
 
+// Each result gets its piece of what is known.
 static tn_status split_elems(tn_infer *infer, const int64_t *sizes)
 {
     const tn_fact *x = infer->in[0];
@@ -183,6 +190,7 @@ static tn_status split_elems(tn_infer *infer, const int64_t *sizes)
     return TN_OK;
 }
 
+// x [outer, n, inner], sizes [results]? -> [outer, size_k, inner]
 static tn_status infer_split(tn_infer *infer)
 {
     const tn_split_attr *attr = infer->attr;
@@ -231,6 +239,7 @@ static bool part_offset(const tn_move *move, int64_t dim, int64_t *offset)
     return true;
 }
 
+// One box per result.
 static bool regions_split(tn_move *move)
 {
     const tn_shape *x = &move->in[0]->shape, *y = &move->out->shape;

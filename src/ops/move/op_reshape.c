@@ -36,12 +36,14 @@ static tn_status pass_elems(tn_infer *infer)
     return TN_OK;
 }
 
+// Rank is bounded by the shape type; a model may ask for more.
 static tn_status too_many(const tn_infer *infer, int64_t rank)
 {
     return tn_infer_fail(infer, "the result has %lld dims, at most %d are supported", (long long)rank, TN_MAX_RANK);
 }
 
 // Product of dims, each known, symbolic or unknown, as far as it can be told. false: does not fit.
+// A 0 decides alone; one symbol among ones is itself; two symbols have no name for their product.
 static bool product(const int64_t *dims, int count, int64_t *out)
 {
     int64_t known = 1, other = 1;
@@ -91,6 +93,10 @@ static int64_t lone_symbol(const int64_t *dims, int count, int64_t others)
 }
 
 // Finds the free dim: equal dims on both sides cancel, and what is left of the operand is divided by what is left of the result.
+//
+//   [s0, 12, 64] -> [s0, -1, 8]      s0 cancels; 12 * 64 / 8 = 96
+//   [s0, 3, 4]   -> [-1, 12]         left s0 * 3 * 4, right 12: nothing certain, for s0 may be any number
+//   [s0, 3]      -> [-1, 3]          3 cancels; what is left is s0 itself
 static tn_status find_free(const tn_infer *infer, const tn_shape *x, wanted *want)
 {
     int64_t left[TN_MAX_RANK], right[TN_MAX_RANK], have, need;
@@ -173,6 +179,7 @@ static tn_status read_wanted(const tn_infer *infer, const tn_shape *x, wanted *w
     return TN_OK;
 }
 
+// x: any shape, shape [rank] -> those dims. Where both element counts are known they must agree.
 static tn_status infer_reshape(tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));
@@ -204,6 +211,7 @@ static tn_status infer_reshape(tn_infer *infer)
 
 // ---- infer: squeeze, unsqueeze, flatten, identity ----
 
+// Without axes every dim of 1 goes, which needs all dims to be known.
 static tn_status squeeze_shape(const tn_infer *infer, const tn_shape *x, tn_shape *shape)
 {
     int64_t axes[TN_MAX_RANK];
@@ -239,6 +247,7 @@ static tn_status squeeze_shape(const tn_infer *infer, const tn_shape *x, tn_shap
     return TN_OK;
 }
 
+// x [..., 1, ...], axes [n]? -> x without those dims
 static tn_status infer_squeeze(tn_infer *infer)
 {
     tn_shape shape;
@@ -248,6 +257,7 @@ static tn_status infer_squeeze(tn_infer *infer)
     return pass_elems(infer);
 }
 
+// x, axes [n] counted in the result -> x with ones put in
 static tn_status infer_unsqueeze(tn_infer *infer)
 {
     int64_t axes[TN_MAX_RANK];
@@ -275,6 +285,7 @@ static tn_status infer_unsqueeze(tn_infer *infer)
     return pass_elems(infer);
 }
 
+// x [a..., b...] -> [product of a, product of b], split at the axis
 static tn_status infer_flatten(tn_infer *infer)
 {
     const tn_flatten_attr *attr = infer->attr;
@@ -308,6 +319,7 @@ static tn_status infer_identity(tn_infer *infer)
 
 // ---- infer: expand ----
 
+// Repeated elements are as known as their originals.
 static tn_status expand_elems(tn_infer *infer)
 {
     const tn_fact *x = infer->in[0], *y = &infer->out[0];
@@ -329,6 +341,7 @@ static tn_status expand_elems(tn_infer *infer)
     return TN_OK;
 }
 
+// x, shape [rank] -> the broadcast of both. Dims of 1 in the wanted shape leave x's dims as they are.
 static tn_status infer_expand(tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));
@@ -360,11 +373,13 @@ static tn_status infer_expand(tn_infer *infer)
 
 // ---- movement ----
 
+// Order does not change: one dense box.
 static bool regions_same(tn_move *move)
 {
     return tn_fact_count(move->in[0]) == tn_fact_count(move->out) && tn_move_dense(move, tn_fact_count(move->out));
 }
 
+// Repeated dims do not move in the operand: stride 0.
 static bool regions_expand(tn_move *move)
 {
     const tn_shape *x = &move->in[0]->shape, *y = &move->out->shape;

@@ -20,12 +20,15 @@ static const tn_attr crop_attrs[] = {{"axes", TN_ATTR_INTS, offsetof(tn_crop_att
 // ---- slice ----
 
 // One axis of a slice, resolved against a known dim (ONNX Slice 13: what is out of range is clamped).
+// Forward a start of n and an end of n are the last that make sense, backward a start of n - 1 and an end of -1, which no number of
+// the model can say: it is reached by clamping only.
 typedef struct window {
     int64_t start, step, count;
 } window;
 
 static int64_t clamp(int64_t v, int64_t low, int64_t high) { return v < low ? low : v > high ? high : v; }
 
+// Adding the dim to a negative number cannot overflow; what is left is compared, never negated.
 static window resolve(int64_t dim, int64_t start, int64_t end, int64_t step)
 {
     window w = {0, step, 0};
@@ -62,6 +65,7 @@ static bool entry(const tn_fact *fact, int i, int64_t otherwise, int64_t *v)
     return !fact || tn_fact_int(fact, i, v);
 }
 
+// Fills in s from the operands; entries that are not known are marked. false: an axis is out of range, or a step is 0.
 static bool read_slice(const tn_fact *const *in, int n_in, int rank, int n, slice *s)
 {
     const tn_fact *axes = n_in > 3 ? in[3] : NULL, *steps = n_in > 4 ? in[4] : NULL;
@@ -102,6 +106,7 @@ static int64_t sliced_dim(const slice *s, int i, int64_t dim)
     return forward || backward ? dim : TN_DIM_UNKNOWN;
 }
 
+// A shape sliced by constants is the usual way to one of its dims.
 static tn_status slice_elems(tn_infer *infer, const slice *s)
 {
     const tn_fact *x = infer->in[0];
@@ -138,6 +143,7 @@ static tn_status slice_length(const tn_infer *infer, int *n)
     return TN_OK;
 }
 
+// x [d...], starts, ends, axes?, steps? [n] -> [count...]. Axes that are not known make all dims unknown.
 static tn_status infer_slice(tn_infer *infer)
 {
     int n;
@@ -168,6 +174,7 @@ static tn_status infer_slice(tn_infer *infer)
     return slice_elems(infer, &s);
 }
 
+// One box: it begins at the starts and steps by the steps.
 static bool regions_slice(tn_move *move)
 {
     const tn_shape *x = &move->in[0]->shape, *y = &move->out->shape;
@@ -248,6 +255,7 @@ static bool read_pads(const tn_fact *const *in, int n_in, int rank, pads *p)
     return true;
 }
 
+// x [d...], pads [2 n] (before each axis, then after), value: one element?, axes [n]? -> [before + d + after...]
 static tn_status infer_pad(tn_infer *infer)
 {
     const tn_pad_attr *attr = infer->attr;
@@ -296,8 +304,10 @@ static tn_status infer_pad(tn_infer *infer)
 
 // ---- pad: where elements come from ----
 
+// Places outside take the nearest element.
 static int64_t map_edge(int64_t i, int64_t n) { return clamp(i, 0, n - 1); }
 
+// Places outside take the element a whole number of lengths away.
 static int64_t map_wrap(int64_t i, int64_t n)
 {
     const int64_t m = i % n;
@@ -314,7 +324,12 @@ static int64_t map_reflect(int64_t i, int64_t n)
     return m < n ? m : period - m;
 }
 
-// A run of result indices whose sources go up, down or stand still. source -1: the constant.
+// A run of result indices whose sources go up, down or stand still. source -1: the constant. For n = 4, three before and three after:
+//
+//   result     0  1  2  3  4  5  6  7  8  9
+//   reflect    3  2  1 |0  1  2 |3  2  1 |0        runs end where the direction turns
+//   edge       0  0  0 |0  1  2  3 |3  3  3
+//   wrap       1  2  3 |0  1  2  3 |0  1  2
 typedef struct run {
     int64_t at, length, source, step;
 } run;
@@ -402,6 +417,14 @@ static bool add_box(tn_move *move, const run *const *box)
 
 // A constant pad of rank r as at most 2 r + 1 boxes that do not overlap: what lies before and after the middle of axis 0, then of
 // axis 1 inside that middle, and so on; later axes are taken whole.
+//
+//   +-------------------+
+//   |      axis 0       |
+//   +---+-----------+---+
+//   | 1 |  operand  | 1 |
+//   +---+-----------+---+
+//   |      axis 0       |
+//   +-------------------+
 static bool constant_boxes(tn_move *move, const int64_t *before)
 {
     const tn_shape *x = &move->in[0]->shape, *y = &move->out->shape;
@@ -458,6 +481,7 @@ static bool product_boxes(tn_move *move, int mode, const int64_t *before)
     return true;
 }
 
+// Boxes by mode; false also where the value of a constant pad is not known yet.
 static bool regions_pad(tn_move *move)
 {
     const int mode = ((const tn_pad_attr *)move->attr)->mode;
@@ -535,6 +559,7 @@ static bool crop_shape(const tn_crop_attr *attr, const tn_shape *x, const tn_fac
     return true;
 }
 
+// x [d...], shape [n] -> x with the wanted dims on n axes
 static tn_status infer_center_crop_pad(tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));

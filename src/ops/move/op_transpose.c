@@ -17,6 +17,7 @@ static int source_dim(const tn_transpose_attr *attr, int rank, int d) { return a
 
 // ---- infer ----
 
+// x [d...] -> [d[perm]...]. perm must be an order of the dims: it is checked before it indexes.
 static tn_status infer_transpose(tn_infer *infer)
 {
     const tn_transpose_attr *attr = infer->attr;
@@ -44,6 +45,7 @@ static tn_status infer_transpose(tn_infer *infer)
     return TN_OK;
 }
 
+// One box: the operand's strides in the result's order.
 static bool regions_transpose(tn_move *move)
 {
     const tn_shape *x = &move->in[0]->shape, *y = &move->out->shape;

@@ -87,6 +87,7 @@ static tn_status infer_pooled(tn_infer *infer, int64_t height, int64_t width, do
     return TN_OK;
 }
 
+// x [N, C, H, W], rois [n, 4], batch indices [n] -> [n, C, height, width]
 static tn_status infer_roi_align(tn_infer *infer)
 {
     const tn_roi_align_attr *attr = infer->attr;
@@ -99,6 +100,7 @@ static tn_status infer_roi_align(tn_infer *infer)
     return tn_infer_shape(infer, 2, &batch);
 }
 
+// x [N, C, H, W], rois [n, 5] with the image in front -> [n, C, height, width]
 static tn_status infer_max_roi_pool(tn_infer *infer)
 {
     const tn_roi_pool_attr *attr = infer->attr;
@@ -224,6 +226,7 @@ typedef struct selection {
     int64_t count, capacity;
 } selection;
 
+// The number of kept boxes is not known before: the list doubles.
 static tn_status add_found(selection *s, int64_t batch, int64_t class, int64_t box)
 {
     if (s->count == s->capacity) {
@@ -279,11 +282,13 @@ static tn_status select_class(selection *s, int64_t batch, int64_t class)
     return TN_OK;
 }
 
+// Thresholds come as scalars or as lists of one; anything else counts as not given.
 static const tn_tensor *single(const tn_call *call, int i)
 {
     return i < call->n_in && call->in[i] && tn_tensor_count(call->in[i]) == 1 ? call->in[i] : NULL;
 }
 
+// boxes [B, n, 4], scores [B, C, n], limit, iou and score: one element each? -> int64 [found, 3] = batch, class, box
 static tn_status run_non_max_suppression(const tn_call *call)
 {
     const tn_tensor *limit = single(call, 2), *iou = single(call, 3), *score = single(call, 4);
@@ -320,6 +325,7 @@ typedef struct corners {
     double weight[4];
 } corners;
 
+// Bilinear weights. Places more than one pixel outside weigh nothing; nearer ones take the border (Mask R-CNN, RoIAlign).
 static corners around(double y, double x, int64_t height, int64_t width)
 {
     corners c = {{0}, {0}};
@@ -347,6 +353,7 @@ typedef struct region {
     int64_t plane;                // first plane of its image
 } region;
 
+// The place and size of a region in pixels of x, and how many samples a bin takes.
 static tn_status read_region(const tn_call *call, int64_t i, region *r)
 {
     const tn_roi_align_attr *attr = call->attr;
@@ -417,6 +424,7 @@ static tn_status run_roi_align(const tn_call *call)
 
 // ---- reference: max_roi_pool ----
 
+// Clamped as a real number: the region may lie anywhere.
 static int64_t to_pixel(double v, int64_t size) { return v > 0 ? (v < (double)size ? (int64_t)v : size) : 0; }   // NaN: 0
 
 // x [N, C, H, W], rois [n, 5] = image, x1, y1, x2, y2 -> [n, C, height, width]; bins without pixels give 0.

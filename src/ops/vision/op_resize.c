@@ -53,6 +53,7 @@ static const tn_fact *given(const tn_fact *const *in, int n_in, int i)
     return i < n_in && in[i] && tn_fact_count(in[i]) != 0 ? in[i] : NULL;
 }
 
+// Positive and finite; the bound keeps products of dim and scale inside int64.
 static bool valid_scale(double scale) { return scale > 0 && scale < 0x1p31; }
 
 // The dim that a scale gives (in float32, as the standard's shape inference computes it). false: not a dim.
@@ -67,6 +68,7 @@ static bool scaled_dim(int64_t dim, double scale, int64_t *out)
     return *out >= 0;
 }
 
+// Dims follow from the scales, which must be known for that.
 static const char *from_scales(const tn_fact *scales, const tn_shape *x, const int *axes, int n, geometry *g)
 {
     const tn_tensor *value = scales->value;
@@ -86,6 +88,7 @@ static const char *from_scales(const tn_fact *scales, const tn_shape *x, const i
     return NULL;
 }
 
+// Dims are given; the scales follow. Policies other than stretch use one scale for all axes.
 static const char *from_sizes(const tn_resize_attr *attr, const tn_fact *sizes, const tn_shape *x, const int *axes, int n, geometry *g)
 {
     double common = 0;
@@ -152,6 +155,7 @@ static const char *read_geometry(const tn_resize_attr *attr, const tn_fact *cons
 
 // ---- infer ----
 
+// Enums from a file are any number.
 static tn_status check_attributes(const tn_infer *infer)
 {
     const tn_resize_attr *attr = infer->attr;
@@ -169,6 +173,7 @@ static tn_status check_attributes(const tn_infer *infer)
     return TN_OK;
 }
 
+// x [d...], roi [2 n]?, scales [n]?, sizes [n]? -> [resized...]
 static tn_status infer_resize(tn_infer *infer)
 {
     const tn_resize_attr *attr = infer->attr;
@@ -214,6 +219,10 @@ const tn_op tn_op_resize = {
 typedef tn_resize_table table;
 
 // Half the width of the filter, in operand elements: taps floor(x) - half + 1 .. floor(x) + half.
+//
+//   linear        o . x . o              half 1
+//   cubic     o . o . x . o . o          half 2
+//   antialias: the filter is 1 / scale times as wide, so that every operand element counts in some result
 static int64_t half_taps(const tn_resize_attr *attr, double scale)
 {
     const int64_t reach = attr->mode == TN_RESIZE_LINEAR ? 1 : attr->mode == TN_RESIZE_CUBIC ? 2 : 0;
@@ -223,6 +232,7 @@ static int64_t half_taps(const tn_resize_attr *attr, double scale)
     return (int64_t)-floor(-(double)reach / scale);
 }
 
+// Axes that stay as they are need no table.
 static bool is_resized(const tn_resize_attr *attr, int64_t from, int64_t to, double scale)
 {
     return from != to || scale != 1 || attr->coord == TN_COORD_TF_CROP;
@@ -249,6 +259,7 @@ static double original(int coord, double i, double length, double resized, doubl
     }
 }
 
+// ONNX Resize, nearest_mode. Ties go down or up by name; floor and ceil look at no distance.
 static double nearest_of(int mode, double x)
 {
     switch (mode) {
@@ -272,6 +283,7 @@ static double filter(const tn_resize_attr *attr, double distance)
     return d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
 }
 
+// Outside the operand its border counts.
 static int64_t clamp_index(double x, int64_t length)
 {
     return x > 0 ? (x < (double)length ? (int64_t)x : length - 1) : 0;   // NaN becomes 0
@@ -297,6 +309,7 @@ static void fill_taps(const tn_resize_attr *attr, const table *t, double x, doub
     }
 }
 
+// One axis: where each result coordinate lies, then its taps.
 static void fill_table(const tn_resize_attr *attr, const table *t, const double *roi)
 {
     const double length = (double)t->length, resized = (double)t->resized, width = t->by_scale ? t->scale * length : resized;
@@ -399,6 +412,7 @@ typedef struct resize {
     int64_t index[TN_MAX_RANK];        // current result coordinates
 } resize;
 
+// Tables for the axes that change, one after another in the scratch.
 static tn_status make_tables(const tn_call *call, resize *r)
 {
     const tn_shape *x = &call->in[IN_X]->shape;

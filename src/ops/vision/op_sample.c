@@ -163,6 +163,7 @@ static double cubic(double d)
     return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
 }
 
+// A place outside is first moved in by the padding mode; taps that still lie outside are moved one by one.
 static void find_place(const tn_grid_sample_attr *attr, double given, int64_t length, place *p)
 {
     const double edge = attr->align_corners ? 0 : 0.5, low = -edge, high = (double)(length - 1) + edge;
