@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Random draws by Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", 2011): a bijection of a 128-bit counter
-// under a 64-bit key. Counter = index of the element, key = the seed's bits or a hash of the node's name.
+// Random draws by the Mersenne Twister MT19937 (Matsumoto and Nishimura, 1998), seeded and read as numpy's RandomState does, so that a model
+// with a seed gives numpy's numbers: 53 bits for a uniform draw, Marsaglia's polar method for a normal one. Draws are taken in the order
+// of the elements. Without a seed the generator is seeded by a hash of the node's name.
 // Ownership: const data. Threads: any.
 #include "ops/index/op_random.h"
 
@@ -31,6 +32,11 @@ static const tn_attr multinomial_attrs[] = {
     {"seed", TN_ATTR_REAL, offsetof(tn_multinomial_attr, seed), NULL},
 };
 static const tn_multinomial_attr multinomial_defaults = {.dtype = TN_I32, .sample_size = 1};
+
+static const tn_attr dropout_attrs[] = {
+    {"has_seed", TN_ATTR_BOOL, offsetof(tn_dropout_attr, has_seed), NULL},
+    {"seed", TN_ATTR_INT, offsetof(tn_dropout_attr, seed), NULL},
+};
 
 // ---- infer ----
 
@@ -95,6 +101,21 @@ static tn_status infer_multinomial(tn_infer *infer)
     return TN_OK;
 }
 
+// x: any shape, ratio: one element?, training: one bool? -> y and mask of x's shape
+static tn_status infer_dropout(tn_infer *infer)
+{
+    TN_TRY(tn_infer_type(infer, 0, TN_SET_FLOAT | TN_SET_F8));
+    for (int i = 1; i < infer->n_in; i++) {
+        if (infer->in[i]) {
+            TN_TRY(tn_infer_type(infer, i, i == 1 ? TN_SET_FLOAT | TN_SET_F8 : TN_BIT(BOOL)));
+            TN_TRY(tn_infer_scalar(infer, i));
+        }
+    }
+    tn_infer_out(infer, 0, infer->in[0]->dtype, &infer->in[0]->shape);
+    tn_infer_out(infer, 1, TN_BOOL, &infer->in[0]->shape);
+    return TN_OK;
+}
+
 // ---- descriptors ----
 
 #define RANDOM(NAME, OPERANDS, FLAGS, INFER)                                                                            \
@@ -116,86 +137,121 @@ const tn_op tn_op_multinomial = {
     .defaults = &multinomial_defaults, .infer = infer_multinomial,
 };
 
+const tn_op tn_op_dropout = {
+    .name = "dropout", .version = 1, .flags = TN_OP_RANDOM, .min_in = 1, .max_in = 3, .min_out = 1, .max_out = 2,
+    .attrs = dropout_attrs, .n_attrs = TN_COUNT(dropout_attrs), .attr_size = sizeof(tn_dropout_attr), .infer = infer_dropout,
+};
+
 // ---- the generator ----
 
-// Ten rounds of two 32 by 32 bit products, the halves crossed over and mixed with the key, which steps by Weyl constants.
-static void philox(uint32_t out[4], uint64_t index, uint64_t key)
-{
-    uint32_t c0 = (uint32_t)index, c1 = (uint32_t)(index >> 32), c2 = 0, c3 = 0;
-    uint32_t k0 = (uint32_t)key, k1 = (uint32_t)(key >> 32);
-    for (int round = 0; round < 10; round++, k0 += UINT32_C(0x9E3779B9), k1 += UINT32_C(0xBB67AE85)) {
-        const uint64_t p0 = UINT64_C(0xD2511F53) * c0, p1 = UINT64_C(0xCD9E8D57) * c2;
-        c0 = (uint32_t)(p1 >> 32) ^ c1 ^ k0;
-        c2 = (uint32_t)(p0 >> 32) ^ c3 ^ k1;
-        c1 = (uint32_t)p1;
-        c3 = (uint32_t)p0;
-    }
-    out[0] = c0;
-    out[1] = c1;
-    out[2] = c2;
-    out[3] = c3;
-}
+enum { WORDS = 624, SHIFT = 397 };
 
-// Seeds that differ in one bit must give unrelated keys, hence the hash.
-static uint64_t key_of(const tn_call *call, bool has_seed, double seed)
+typedef struct twister {
+    uint32_t word[WORDS];
+    int next;                   // WORDS: all are used up
+    bool has_spare;             // normal numbers come in pairs
+    double spare;
+} twister;
+
+// numpy takes seeds of 0 .. 2^32-1; others, and no seed at all, are hashed to such a number.
+static void seed_twister(twister *t, const tn_call *call, bool has_seed, double seed)
 {
     uint64_t bits;
     memcpy(&bits, &seed, sizeof bits);
-    return has_seed ? tn_hash(&bits, sizeof bits, 0) : tn_hash(call->name, strlen(call->name), 1);
+    uint32_t state = has_seed ? (uint32_t)tn_hash(&bits, sizeof bits, 0) : (uint32_t)tn_hash(call->name, strlen(call->name), 1);
+    if (has_seed && seed >= 0 && seed < 0x1p32) {
+        state = (uint32_t)seed;
+    }
+    for (uint32_t i = 0; i < WORDS; i++) {
+        t->word[i] = state;
+        state = UINT32_C(1812433253) * (state ^ state >> 30) + i + 1;
+    }
+    t->next = WORDS;
+    t->has_spare = false;
 }
 
-// Uniform in [0, 1), 53 bits.
-static double unit(uint32_t high, uint32_t low) { return (double)(((uint64_t)high << 32 | low) >> 11) * 0x1p-53; }
-
-// Draw i of the stream with this key.
-static double uniform(uint64_t key, int64_t i)
+static void refill(twister *t)
 {
-    uint32_t r[4];
-    philox(r, (uint64_t)i, key);
-    return unit(r[0], r[1]);
+    for (int i = 0; i < WORDS; i++) {
+        const uint32_t y = (t->word[i] & UINT32_C(0x80000000)) | (t->word[(i + 1) % WORDS] & UINT32_C(0x7fffffff));
+        t->word[i] = t->word[(i + SHIFT) % WORDS] ^ y >> 1 ^ (y & 1 ? UINT32_C(0x9908b0df) : 0);
+    }
+    t->next = 0;
 }
 
-// Box and Muller's transform of two uniform numbers.
-static double normal(uint64_t key, int64_t i)
+static uint32_t next_word(twister *t)
 {
-    uint32_t r[4];
-    philox(r, (uint64_t)i, key);
-    return sqrt(-2 * log(1 - unit(r[0], r[1]))) * cos(6.28318530717958647693 * unit(r[2], r[3]));
+    if (t->next == WORDS) {
+        refill(t);
+    }
+    uint32_t y = t->word[t->next++];
+    y ^= y >> 11;
+    y ^= y << 7 & UINT32_C(0x9d2c5680);
+    y ^= y << 15 & UINT32_C(0xefc60000);
+    return y ^ y >> 18;
+}
+
+// Uniform in [0, 1): 27 bits of one word and 26 of the next.
+static double uniform(twister *t)
+{
+    const double high = next_word(t) >> 5, low = next_word(t) >> 6;
+    return (high * 0x1p26 + low) * 0x1p-53;
+}
+
+// A point in the unit disc gives two normal numbers; the second is drawn first.
+static double normal(twister *t)
+{
+    double x, y, square;
+    if (t->has_spare) {
+        t->has_spare = false;
+        return t->spare;
+    }
+    do {
+        x = 2 * uniform(t) - 1;
+        y = 2 * uniform(t) - 1;
+        square = x * x + y * y;
+    } while (square >= 1 || square == 0);
+    const double factor = sqrt(-2 * log(square) / square);
+    t->spare = factor * x;
+    t->has_spare = true;
+    return factor * y;
 }
 
 // ---- reference ----
 
-// Element i of the result is draw i: nothing depends on the order of work.
-static tn_status draw(const tn_call *call, double (*one)(const tn_call *call, uint64_t key, int64_t i))
+static tn_status draw(const tn_call *call, double (*one)(const tn_call *call, twister *t, int64_t i))
 {
     const tn_random_attr *attr = call->attr;
     const tn_tensor *y = call->out[0];
-    const uint64_t key = key_of(call, attr->has_seed, attr->seed);
     const int64_t count = tn_tensor_count(y);
+    twister t;
+    seed_twister(&t, call, attr->has_seed, attr->seed);
     for (int64_t i = 0; i < count; i++) {
         if (i % TN_LANES == 0 && tn_cancelled(call)) {
             return tn_fail_cancelled(call);
         }
-        tn_dtype_store(y->dtype, y->data, (size_t)i, one(call, key, i));
+        tn_dtype_store(y->dtype, y->data, (size_t)i, one(call, &t, i));
     }
     return TN_OK;
 }
 
-static double one_normal(const tn_call *call, uint64_t key, int64_t i)
+static double one_normal(const tn_call *call, twister *t, int64_t i)
 {
     const tn_random_attr *attr = call->attr;
-    return attr->a + attr->b * normal(key, i);
+    (void)i;
+    return attr->a + attr->b * normal(t);
 }
 
-static double one_uniform(const tn_call *call, uint64_t key, int64_t i)
+static double one_uniform(const tn_call *call, twister *t, int64_t i)
 {
     const tn_random_attr *attr = call->attr;
-    return attr->a + (attr->b - attr->a) * uniform(key, i);
+    (void)i;
+    return attr->a + (attr->b - attr->a) * uniform(t);
 }
 
-static double one_bernoulli(const tn_call *call, uint64_t key, int64_t i)
+static double one_bernoulli(const tn_call *call, twister *t, int64_t i)
 {
-    return uniform(key, i) < tn_dtype_load(call->in[0]->dtype, call->in[0]->data, (size_t)i);
+    return uniform(t) < tn_dtype_load(call->in[0]->dtype, call->in[0]->data, (size_t)i);
 }
 
 static tn_status run_normal(const tn_call *call) { return draw(call, one_normal); }
@@ -226,13 +282,44 @@ static tn_status run_multinomial(const tn_call *call)
 {
     const tn_multinomial_attr *attr = call->attr;
     const tn_tensor *x = call->in[0], *y = call->out[0];
-    const uint64_t key = key_of(call, attr->has_seed, attr->seed);
     const int64_t count = tn_tensor_count(y), samples = y->shape.dims[1];
+    twister t;
+    seed_twister(&t, call, attr->has_seed, attr->seed);
     for (int64_t i = 0; i < count; i++) {
         if (tn_cancelled(call)) {
             return tn_fail_cancelled(call);
         }
-        tn_dtype_store_i64(y->dtype, y->data, (size_t)i, choose(x, i / samples, x->shape.dims[1], uniform(key, i)));
+        tn_dtype_store_i64(y->dtype, y->data, (size_t)i, choose(x, i / samples, x->shape.dims[1], uniform(&t)));
+    }
+    return TN_OK;
+}
+
+// x: any shape, ratio and training: one element each -> y and a mask of the same shape. Kept elements grow by 1 / (1 - ratio).
+static tn_status run_dropout(const tn_call *call)
+{
+    const tn_dropout_attr *attr = call->attr;
+    const tn_tensor *x = call->in[0], *y = call->out[0], *mask = call->n_out > 1 ? call->out[1] : NULL;
+    const tn_tensor *given = call->n_in > 1 ? call->in[1] : NULL, *training = call->n_in > 2 ? call->in[2] : NULL;
+    const double ratio = given ? tn_dtype_load(given->dtype, given->data, 0) : 0.5;
+    const bool drops = training && *(const uint8_t *)training->data && ratio != 0;
+    const int64_t count = tn_tensor_count(x);
+    twister t;
+    if (drops && !(ratio > 0 && ratio < 1)) {
+        return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "dropout: the ratio is %g, expected 0 to 1, without 1", ratio);
+    }
+    seed_twister(&t, call, attr->has_seed, (double)attr->seed);
+    for (int64_t i = 0; i < count; i++) {
+        if (i % TN_LANES == 0 && tn_cancelled(call)) {
+            return tn_fail_cancelled(call);
+        }
+        const bool kept = !drops || uniform(&t) >= ratio;
+        if (mask) {
+            ((uint8_t *)mask->data)[i] = kept;
+        }
+        if (y) {
+            const double v = tn_dtype_load(x->dtype, x->data, (size_t)i);
+            tn_dtype_store(y->dtype, y->data, (size_t)i, kept ? (drops ? v / (1 - ratio) : v) : v * 0);
+        }
     }
     return TN_OK;
 }
@@ -246,11 +333,12 @@ static const tn_kernel rows[] = {
     TN_REFERENCE(random_uniform_like, NULL, run_uniform),
     TN_REFERENCE(bernoulli, NULL, run_bernoulli),
     TN_REFERENCE(multinomial, NULL, run_multinomial),
+    TN_REFERENCE(dropout, NULL, run_dropout),
 };
 
 static const tn_op *const ops[] = {
     &tn_op_random_normal, &tn_op_random_uniform, &tn_op_random_normal_like, &tn_op_random_uniform_like, &tn_op_bernoulli,
-    &tn_op_multinomial,
+    &tn_op_multinomial, &tn_op_dropout,
 };
 
 TN_EXPORT_OPS(op_random, ops);

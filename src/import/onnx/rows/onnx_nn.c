@@ -4,6 +4,7 @@
 #include "import/onnx/rows/onnx_rows.h"
 
 #include "ops/index/op_make.h"
+#include "ops/index/op_random.h"
 #include "ops/math/op_binary.h"
 #include "ops/move/op_reshape.h"
 #include "ops/nn/op_activation.h"
@@ -162,14 +163,18 @@ static const tn_onnx_field loss_fields[] = {
 
 // ---- dropout ----
 
-// In inference dropout hands its operand through, and its mask is true everywhere.
+static const tn_onnx_field dropout_fields[] = {
+    {.name = "seed", .kind = TN_ATTR_INT, .offset = offsetof(tn_dropout_attr, seed), .given = offsetof(tn_dropout_attr, has_seed) + 1},
+};
+
+// In inference dropout hands its operand through, and its mask is true everywhere. Where it may train it stays an operator.
 static void map_dropout(tn_onnx_node *node)
 {
     tn_value *x = tn_onnx_in(node, 0), *training = tn_onnx_in(node, 2);
     double known = 0, ratio = 0.5;
     if (training && (!tn_onnx_known_scalar(training, &known) || known != 0) &&
         !(tn_onnx_known_scalar(tn_onnx_in(node, 1), &ratio) && ratio == 0)) {
-        tn_onnx_refuse(node, "dropout in training mode");
+        tn_onnx_plain(node);
         return;
     }
     tn_onnx_finish_as(node, 0, x);
@@ -233,7 +238,8 @@ static const tn_onnx_row rows[] = {
     {.type = "NegativeLogLikelihoodLoss", .since = 12, .op = &tn_op_negative_log_likelihood, TN_FIELDS(loss_fields)},
     {.type = "SoftmaxCrossEntropyLoss", .since = 12, .op = &tn_op_softmax_cross_entropy, TN_FIELDS(loss_fields)},
 
-    {.type = "Dropout", .since = 1, .max_in = 3, .map = map_dropout},
+    {.type = "Dropout", .since = 1, .until = 11, .max_in = 1, .map = map_dropout},
+    {.type = "Dropout", .since = 12, .op = &tn_op_dropout, .map = map_dropout, TN_FIELDS(dropout_fields)},
     {0},
 };
 
