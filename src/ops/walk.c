@@ -83,6 +83,18 @@ bool tn_walk_init(tn_walk *walk, const tn_shape *shape, int n, const tn_shape *c
     return tn_walk_init_strides(walk, shape, n, strides);
 }
 
+void tn_walk_seek(tn_walk *walk, int64_t row)
+{
+    for (int d = walk->rank - 2; d >= 0; d--) {
+        const int64_t index = row % walk->sizes[d];
+        row /= walk->sizes[d];
+        for (int k = 0; k < walk->n; k++) {
+            walk->offsets[k] += (index - walk->index[d]) * walk->strides[k][d];
+        }
+        walk->index[d] = index;
+    }
+}
+
 // An odometer over the outer dims. Going back to 0 subtracts what the dim had added.
 bool tn_walk_next(tn_walk *walk)
 {

@@ -25,6 +25,7 @@ bool tn_walk_init(tn_walk *walk, const tn_shape *shape, int n, const tn_shape *c
 // The same with strides given: strides[k] has shape->rank entries.
 bool tn_walk_init_strides(tn_walk *walk, const tn_shape *shape, int n, int64_t (*strides)[TN_MAX_RANK]);
 
+void tn_walk_seek(tn_walk *walk, int64_t row);    // to row `row` of them all
 bool tn_walk_next(tn_walk *walk);                 // to the next row; false past the last
 
 // Row-major strides, in elements, of a known shape whose count fits.
