@@ -132,7 +132,7 @@ tn_status tn_onnx_read_attr(tn_onnx_scope *scope, tn_span body, const char *plac
             out->name = name;
             out->used = false;
         }
-        return tn_onnx_spend(scope, fields);
+        return tn_onnx_spend(scope, fields * TN_ONNX_FIELD_WORK);
     }
     out->type = out->type ? out->type : r.guess;
     static const uint8_t blob_of_type[] = {
@@ -140,7 +140,7 @@ tn_status tn_onnx_read_attr(tn_onnx_scope *scope, tn_span body, const char *plac
     if (out->type > 0 && (size_t)out->type < sizeof blob_of_type) {
         out->bytes = r.blobs[blob_of_type[out->type]];
     }
-    return tn_onnx_spend(scope, fields);
+    return tn_onnx_spend(scope, fields * TN_ONNX_FIELD_WORK);
 }
 
 // ---- asking ----

@@ -8,12 +8,11 @@
 #include <string.h>
 
 // Functions are found by domain, name and overload, joined with zero bytes (names hold none).
-static tn_status function_key(tn_onnx_reader *reader, tn_span domain, tn_span name, tn_span overload, const char **key,
+static tn_status function_key(const tn_onnx_reader *reader, tn_arena *arena, const tn_span parts[3], const char **key,
                               size_t *length)
 {
-    const tn_span parts[3] = {domain, name, overload};
-    *length = domain.size + name.size + overload.size + 2;
-    char *text = tn_arena_take(&reader->scratch, *length);
+    *length = parts[0].size + parts[1].size + parts[2].size + 2;
+    char *text = tn_arena_take(arena, *length);
     if (!text) {
         return tn_fail_memory(reader->diag, "", *length);
     }
@@ -38,10 +37,10 @@ static tn_status read_head(tn_onnx_reader *reader, tn_onnx_function *function)
             function->name = wire.bytes;
             break;
         case TN_WIRE_KEY(4, TN_WIRE_BYTES):
-            TN_TRY(tn_onnx_add_span(reader, &function->inputs, wire.bytes));
+            TN_TRY(tn_onnx_add_span(reader, &reader->scratch, &function->inputs, wire.bytes));
             break;
         case TN_WIRE_KEY(5, TN_WIRE_BYTES):
-            TN_TRY(tn_onnx_add_span(reader, &function->outputs, wire.bytes));
+            TN_TRY(tn_onnx_add_span(reader, &reader->scratch, &function->outputs, wire.bytes));
             break;
         case TN_WIRE_KEY(9, TN_WIRE_BYTES):
             TN_TRY(tn_onnx_add_opset(reader, &function->opsets, wire.bytes));
@@ -70,7 +69,8 @@ tn_status tn_onnx_read_function(tn_onnx_reader *reader, tn_span body)
     }
     function->body = body;
     TN_TRY(read_head(reader, function));
-    TN_TRY(function_key(reader, function->domain, function->name, function->overload, &key, &length));
+    const tn_span parts[3] = {function->domain, function->name, function->overload};
+    TN_TRY(function_key(reader, &reader->scratch, parts, &key, &length));
     if (tn_map_find(&reader->functions, key, length)) {
         return tn_fail(reader->diag, TN_INVALID_MODEL, "", "function '%.*s' is defined twice",
                        (int)TN_MIN(function->name.size, 200), function->name.size ? (const char *)function->name.data : "");
@@ -78,15 +78,17 @@ tn_status tn_onnx_read_function(tn_onnx_reader *reader, tn_span body)
     return tn_map_set(&reader->functions, key, length, function) ? TN_OK : tn_fail_memory(reader->diag, "", length);
 }
 
-tn_status tn_onnx_find_function(tn_onnx_reader *reader, const tn_onnx_node *node, tn_onnx_function **out)
+tn_status tn_onnx_find_function(const tn_onnx_node *node, tn_onnx_function **out)
 {
+    const tn_onnx_reader *reader = node->scope->reader;
     const char *key = NULL;
     size_t length = 0;
     *out = NULL;
     if (reader->functions.count == 0) {
         return TN_OK;
     }
-    TN_TRY(function_key(reader, node->domain, node->type, node->overload, &key, &length));
+    const tn_span parts[3] = {node->domain, node->type, node->overload};
+    TN_TRY(function_key(reader, &node->scope->scratch, parts, &key, &length));
     *out = tn_map_find(&reader->functions, key, length);
     return TN_OK;
 }
@@ -106,7 +108,7 @@ static tn_status read_defaults(tn_onnx_scope *scope, const tn_onnx_function *fun
         if (scope->n_defaults == TN_ONNX_MAX_ATTRS) {
             return tn_fail(reader->diag, TN_LIMIT, scope->call->name, "a function has more than %d attributes", TN_ONNX_MAX_ATTRS);
         }
-        tn_onnx_attr *defaults = tn_arena_grow(&reader->scratch, scope->defaults, scope->n_defaults, &capacity, sizeof *defaults);
+        tn_onnx_attr *defaults = tn_arena_grow(&scope->scratch, scope->defaults, scope->n_defaults, &capacity, sizeof *defaults);
         if (!defaults) {
             return tn_fail_memory(reader->diag, scope->call->name, sizeof *defaults);
         }
@@ -132,7 +134,7 @@ static tn_status bind_operands(tn_onnx_scope *scope, const tn_onnx_function *fun
         TN_TRY(value ? tn_onnx_bind(scope, function->inputs.v[i], value, call->name)
                      : tn_onnx_bind_absent(scope, function->inputs.v[i]));
     }
-    return tn_onnx_spend(scope, function->inputs.count + function->outputs.count);
+    return tn_onnx_spend(scope, (function->inputs.count + function->outputs.count) * TN_ONNX_FIELD_WORK);
 }
 
 // Results of the function are to have the names that the caller gives them.
@@ -163,7 +165,7 @@ static tn_status read_nodes(tn_onnx_scope *scope, const tn_onnx_function *functi
     size_t index = 0;
     tn_wire wire = tn_wire_open(function->body);
     while (tn_wire_next(&wire)) {
-        TN_TRY(tn_onnx_spend(scope, 1));
+        TN_TRY(tn_onnx_spend(scope, TN_ONNX_FIELD_WORK));
         if (wire.key == TN_WIRE_KEY(7, TN_WIRE_BYTES)) {
             TN_TRY(tn_onnx_read_node(scope, wire.bytes, index++));
         }
@@ -219,16 +221,16 @@ tn_status tn_onnx_call(tn_onnx_node *node, tn_onnx_function *function)
     if (outer->depth >= TN_ONNX_MAX_NESTING) {
         return tn_fail(reader->diag, TN_LIMIT, node->name, "functions are nested more than %d deep", TN_ONNX_MAX_NESTING);
     }
-    tn_onnx_scope scope = {.reader = reader,
-                           .graph = outer->graph,
-                           .opsets = &function->opsets,
-                           .depth = outer->depth + 1,
-                           .call = node,
-                           .prefix = node->name};
-    tn_map_init(&scope.values, &reader->scratch);
-    tn_map_init(&scope.renamed, &reader->scratch);
+    tn_onnx_scope scope;
+    tn_onnx_scope_init(&scope, reader, NULL);
+    scope.graph = outer->graph;
+    scope.opsets = &function->opsets;
+    scope.depth = outer->depth + 1;
+    scope.call = node;
+    scope.prefix = node->name;
     function->active = true;
     const tn_status status = expand(&scope, function);
     function->active = false;
+    tn_onnx_scope_deinit(&scope);
     return status;
 }

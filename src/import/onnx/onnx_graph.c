@@ -128,7 +128,7 @@ static tn_status read_parts(tn_onnx_scope *scope, tn_span body, const uint32_t *
             if (wire.key == TN_WIRE_KEY(order[i], TN_WIRE_BYTES)) {
                 TN_TRY(read_part(scope, order[i], wire.bytes, index++));
             }
-            TN_TRY(tn_onnx_spend(scope, 1));
+            TN_TRY(tn_onnx_spend(scope, TN_ONNX_FIELD_WORK));
         }
         if (wire.fault) {
             return tn_onnx_malformed(scope->reader, scope->graph->name, "GraphProto", wire.at, wire.fault);
@@ -162,7 +162,7 @@ static tn_status open_scope(tn_onnx_node *node, const char *attr, tn_onnx_scope 
         return tn_fail(reader->diag, TN_LIMIT, node->name, "graphs are nested more than %d deep", TN_ONNX_MAX_NESTING);
     }
     *graph = found->bytes;
-    *inner = tn_onnx_inner_scope(outer);
+    tn_onnx_scope_init(inner, reader, outer);
     return TN_OK;
 }
 
@@ -225,7 +225,7 @@ static tn_status read_inline(tn_onnx_scope *scope, tn_span graph, tn_value *in, 
 
 tn_value *tn_onnx_inline(tn_onnx_node *node, const char *attr, tn_value *in)
 {
-    tn_onnx_scope inner;
+    tn_onnx_scope inner = {.graph = NULL};
     tn_span graph = {0};
     tn_value *out = NULL;
     if (!tn_onnx_good(node)) {
@@ -237,5 +237,6 @@ tn_value *tn_onnx_inline(tn_onnx_node *node, const char *attr, tn_value *in)
         inner.prefix = node->name;
         node->status = read_inline(&inner, graph, in, &out);
     }
+    tn_onnx_scope_deinit(&inner);
     return node->status == TN_OK ? out : NULL;
 }

@@ -112,7 +112,7 @@ static tn_status add_attr(tn_onnx_scope *scope, tn_onnx_node *node, tn_span body
     if (node->n_attrs == TN_ONNX_MAX_ATTRS) {
         return tn_fail(reader->diag, TN_LIMIT, scope->graph->name, "a node has more than %d attributes", TN_ONNX_MAX_ATTRS);
     }
-    tn_onnx_attr *attrs = tn_arena_grow(&reader->scratch, scope->attrs, node->n_attrs, &scope->attrs_capacity, sizeof *attrs);
+    tn_onnx_attr *attrs = tn_arena_grow(&scope->scratch, scope->attrs, node->n_attrs, &scope->attrs_capacity, sizeof *attrs);
     if (!attrs) {
         return tn_fail_memory(reader->diag, scope->graph->name, sizeof *attrs);
     }
@@ -134,16 +134,16 @@ static tn_status add_attr(tn_onnx_scope *scope, tn_onnx_node *node, tn_span body
 static tn_status read_fields(tn_onnx_scope *scope, tn_onnx_node *node, tn_span body, tn_span *name)
 {
     tn_onnx_reader *reader = scope->reader;
-    uint64_t fields = 1;
+    uint64_t fields = 0;
     scope->in_names.count = scope->out_names.count = 0;
     tn_wire wire = tn_wire_open(body);
     for (; tn_wire_next(&wire); ++fields) {
         switch (wire.key) {
         case TN_WIRE_KEY(1, TN_WIRE_BYTES):
-            TN_TRY(tn_onnx_add_span(reader, &scope->in_names, wire.bytes));
+            TN_TRY(tn_onnx_add_span(reader, &scope->scratch, &scope->in_names, wire.bytes));
             break;
         case TN_WIRE_KEY(2, TN_WIRE_BYTES):
-            TN_TRY(tn_onnx_add_span(reader, &scope->out_names, wire.bytes));
+            TN_TRY(tn_onnx_add_span(reader, &scope->scratch, &scope->out_names, wire.bytes));
             break;
         case TN_WIRE_KEY(3, TN_WIRE_BYTES):
             *name = wire.bytes;
@@ -164,7 +164,7 @@ static tn_status read_fields(tn_onnx_scope *scope, tn_onnx_node *node, tn_span b
     if (wire.fault) {
         return tn_onnx_malformed(reader, scope->graph->name, "NodeProto", wire.at, wire.fault);
     }
-    return tn_onnx_spend(scope, fields);
+    return tn_onnx_spend(scope, TN_ONNX_NODE_WORK + fields * TN_ONNX_FIELD_WORK);
 }
 
 // A node without a name is called after its operator and its place in the graph.
@@ -173,14 +173,14 @@ static tn_status name_node(tn_onnx_scope *scope, tn_onnx_node *node, tn_span nam
     tn_onnx_reader *reader = scope->reader;
     const char *own = NULL;
     if (name.size > 0) {
-        TN_TRY(tn_onnx_name(reader, name, "a node", &own));
+        TN_TRY(tn_onnx_name(reader, &scope->scratch, name, "a node", &own));
     }
     const size_t type = TN_MIN(node->type.size, 200);
     if (!own || (scope->prefix[0] && strlen(scope->prefix) + name.size > TN_ONNX_MAX_NAME)) {
-        own = tn_arena_print(&reader->scratch, "%.*s_%zu", (int)type, type ? (const char *)node->type.data : "", index);
+        own = tn_arena_print(&scope->scratch, "%.*s_%zu", (int)type, type ? (const char *)node->type.data : "", index);
     }
     if (own && scope->prefix[0] && strlen(scope->prefix) < TN_ONNX_MAX_NAME) {
-        own = tn_arena_print(&reader->scratch, "%s:%s", scope->prefix, own);
+        own = tn_arena_print(&scope->scratch, "%s:%s", scope->prefix, own);
     }
     node->name = own;
     return own ? TN_OK : tn_fail_memory(reader->diag, scope->graph->name, name.size + TN_ONNX_MAX_NAME);
@@ -202,7 +202,7 @@ static tn_status read_attrs(tn_onnx_scope *scope, tn_onnx_node *node, tn_span bo
 static tn_status clear_values(tn_onnx_scope *scope, tn_value ***list, size_t *capacity, size_t count)
 {
     if (count > *capacity) {
-        tn_value **more = tn_arena_array(&scope->reader->scratch, count * 2, sizeof *more);
+        tn_value **more = tn_arena_array(&scope->scratch, count * 2, sizeof *more);
         if (!more) {
             return tn_fail_memory(scope->reader->diag, scope->graph->name, count * 2 * sizeof *more);
         }
@@ -335,7 +335,7 @@ tn_status tn_onnx_read_node(tn_onnx_scope *scope, tn_span body, size_t index)
     TN_TRY(read_attrs(scope, &node, body));
     TN_TRY(find_operands(scope, &node));
     node.opset = find_opset(scope, node.domain);
-    TN_TRY(tn_onnx_find_function(reader, &node, &function));
+    TN_TRY(tn_onnx_find_function(&node, &function));
     if (function) {
         TN_TRY(tn_onnx_call(&node, function));
     } else {

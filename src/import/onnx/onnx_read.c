@@ -59,9 +59,10 @@ tn_status tn_onnx_spend(tn_onnx_scope *scope, uint64_t units)
         return TN_OK;
     }
     reader->work += units;
-    if (reader->work > TN_ONNX_MAX_WORK) {
-        return tn_fail(reader->diag, TN_LIMIT, scope->call->name, "the model's functions expand to more than %llu steps",
-                       (unsigned long long)TN_ONNX_MAX_WORK);
+    if (reader->work / TN_ONNX_WORK_PER_NODE > reader->options->limit_nodes) {
+        return tn_fail(reader->diag, TN_LIMIT, scope->call->name,
+                       "the model's functions expand to more work than limit_nodes (%llu) allows",
+                       (unsigned long long)reader->options->limit_nodes);
     }
     return TN_OK;
 }
@@ -80,18 +81,18 @@ tn_status tn_onnx_take(tn_onnx_reader *reader, size_t bytes, const char *place, 
     return *out ? TN_OK : tn_fail_memory(reader->diag, place, bytes);
 }
 
-tn_status tn_onnx_name(tn_onnx_reader *reader, tn_span span, const char *what, const char **out)
+tn_status tn_onnx_name(const tn_onnx_reader *reader, tn_arena *arena, tn_span span, const char *what, const char **out)
 {
     if (span.size > 0 && memchr(span.data, 0, span.size)) {
         return tn_fail(reader->diag, TN_INVALID_MODEL, "", "the name of %s holds a zero byte", what);
     }
-    *out = tn_arena_text(&reader->scratch, (const char *)span.data, span.size);
+    *out = tn_arena_text(arena, (const char *)span.data, span.size);
     return *out ? TN_OK : tn_fail_memory(reader->diag, "", span.size + 1);
 }
 
-tn_status tn_onnx_add_span(tn_onnx_reader *reader, tn_onnx_spans *spans, tn_span span)
+tn_status tn_onnx_add_span(const tn_onnx_reader *reader, tn_arena *arena, tn_onnx_spans *spans, tn_span span)
 {
-    tn_span *v = tn_arena_grow(&reader->scratch, spans->v, spans->count, &spans->capacity, sizeof *v);
+    tn_span *v = tn_arena_grow(arena, spans->v, spans->count, &spans->capacity, sizeof *v);
     if (!v) {
         return tn_fail_memory(reader->diag, "", (spans->count + 1) * sizeof *v);
     }
@@ -161,10 +162,10 @@ static tn_status read_model(tn_onnx_reader *reader, model *m)
             TN_TRY(tn_onnx_add_opset(reader, &m->opsets, wire.bytes));
             break;
         case TN_WIRE_KEY(14, TN_WIRE_BYTES):
-            TN_TRY(tn_onnx_add_span(reader, &m->metadata, wire.bytes));
+            TN_TRY(tn_onnx_add_span(reader, &reader->scratch, &m->metadata, wire.bytes));
             break;
         case TN_WIRE_KEY(25, TN_WIRE_BYTES):
-            TN_TRY(tn_onnx_add_span(reader, &m->functions, wire.bytes));
+            TN_TRY(tn_onnx_add_span(reader, &reader->scratch, &m->functions, wire.bytes));
             break;
         default:
             break;
@@ -264,7 +265,7 @@ static tn_status graph_name(tn_onnx_reader *reader, tn_span graph, const char **
             name = wire.bytes;
         }
     }
-    return tn_onnx_name(reader, name, "the graph", out);
+    return tn_onnx_name(reader, &reader->scratch, name, "the graph", out);
 }
 
 // Everything in order: head, rows, functions, graph, then the report of what could not be mapped, then the verifier (a broken graph
@@ -285,9 +286,13 @@ static tn_status read_main(tn_onnx_reader *reader, model *m)
     for (size_t i = 0; i < m->functions.count; ++i) {
         TN_TRY(tn_onnx_read_function(reader, m->functions.v[i]));
     }
-    tn_onnx_scope scope = {.reader = reader, .graph = reader->out->graph, .opsets = &m->opsets, .prefix = ""};
-    tn_map_init(&scope.values, &reader->scratch);
-    TN_TRY(tn_onnx_read_graph(&scope, m->graph));
+    tn_onnx_scope scope;
+    tn_onnx_scope_init(&scope, reader, NULL);
+    scope.graph = reader->out->graph;
+    scope.opsets = &m->opsets;
+    const tn_status status = tn_onnx_read_graph(&scope, m->graph);
+    tn_onnx_scope_deinit(&scope);
+    TN_TRY(status);
     TN_TRY(report_all(reader));
     return tn_graph_verify(reader->out->graph, reader->diag);
 }

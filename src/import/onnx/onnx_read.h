@@ -7,7 +7,7 @@
 //                                   ├── row       -> operators        (onnx_node.c, rows/)
 //                                   ├── function  -> its nodes        (onnx_function.c)
 //                                   └── body      -> a closed graph   (onnx_graph.c)
-// Ownership: scratch memory dies with the import; the graph owns the rest. Threads: one per import.
+// Ownership: scratch memory dies with its scope or with the import; the graph owns the rest. Threads: one per import.
 #ifndef TN_ONNX_READ_H
 #define TN_ONNX_READ_H
 
@@ -24,8 +24,10 @@ enum {
     TN_ONNX_MAX_NAME = 512      // bytes of a name made by joining the names of a call and of a value in it
 };
 
-// Fields and numbers read while expanding functions: stops a small file that stands for endless work.
-#define TN_ONNX_MAX_WORK (UINT64_C(1) << 26)
+// What reading inside function calls may cost for each node that limit_nodes allows: stops a small file that stands for endless
+// work. A node counts TN_ONNX_NODE_WORK, each of its fields TN_ONNX_FIELD_WORK, each number of a list 1.
+#define TN_ONNX_WORK_PER_NODE 8
+enum { TN_ONNX_NODE_WORK = 64, TN_ONNX_FIELD_WORK = 4 };
 
 typedef struct tn_onnx_opset {
     tn_span domain;
@@ -64,10 +66,11 @@ typedef struct tn_onnx_reader {
     tn_map files;     // location -> size_t *, index in out->files
     tn_map symbols;   // name of a dim -> int *, id in the main graph
     size_t files_capacity;
-    uint64_t n_nodes; // NodeProtos visited
-    uint64_t work;    // fields visited inside function calls
-    uint64_t decoded; // bytes of constants that could not stay in the file
-    uint64_t bytes;   // of the model and its external files
+    uint64_t n_nodes;    // NodeProtos visited
+    uint64_t work;       // done inside function calls
+    uint64_t n_captures; // values that bodies take from outside
+    uint64_t decoded;    // bytes of constants that could not stay in the file
+    uint64_t bytes;      // of the model and its external files
     uint64_t n_refused;
     size_t report_length;
     unsigned n_reported;
@@ -80,6 +83,7 @@ typedef struct tn_onnx_capture {
 } tn_onnx_capture;
 
 typedef struct tn_onnx_scope {
+    tn_arena scratch;
     tn_onnx_reader *reader;
     struct tn_onnx_scope *outer; // bodies: where their node is; NULL for the main graph and for functions
     tn_graph *graph;
@@ -118,10 +122,10 @@ tn_status tn_onnx_spend(tn_onnx_scope *scope, uint64_t units);
 // holds.
 tn_status tn_onnx_take(tn_onnx_reader *reader, size_t bytes, const char *place, void **out);
 
-// A zero-terminated copy in scratch memory; TN_INVALID_MODEL when the name holds a zero byte.
-tn_status tn_onnx_name(tn_onnx_reader *reader, tn_span span, const char *what, const char **out);
+// A zero-terminated copy; TN_INVALID_MODEL when the name holds a zero byte.
+tn_status tn_onnx_name(const tn_onnx_reader *reader, tn_arena *arena, tn_span span, const char *what, const char **out);
 
-tn_status tn_onnx_add_span(tn_onnx_reader *reader, tn_onnx_spans *spans, tn_span span);
+tn_status tn_onnx_add_span(const tn_onnx_reader *reader, tn_arena *arena, tn_onnx_spans *spans, tn_span span);
 tn_status tn_onnx_add_opset(tn_onnx_reader *reader, tn_onnx_opsets *opsets, tn_span body);
 
 // ---- onnx_tensor.c ----
@@ -162,9 +166,10 @@ tn_status tn_onnx_read_attr(tn_onnx_scope *scope, tn_span body, const char *plac
 
 // ---- onnx_scope.c ----
 
-// A scope for a graph inside `outer`: it sees the names there, and the attributes of the function call that is being expanded. Its
-// tn_graph is for the caller to set: a new one makes it a body.
-tn_onnx_scope tn_onnx_inner_scope(tn_onnx_scope *outer);
+// A scope without names. outer not NULL: for a graph inside it, which sees the names there and the attributes of the function call
+// that is being expanded. The tn_graph is for the caller to set: a new one makes it a body.
+void tn_onnx_scope_init(tn_onnx_scope *scope, tn_onnx_reader *reader, tn_onnx_scope *outer);
+void tn_onnx_scope_deinit(tn_onnx_scope *scope); // gives the scratch memory back, not the graph; zeros are allowed
 
 // The value of a name, captured from outer scopes as needed. *out is NULL when there is none; *absent: the name stands for an
 // optional operand that the caller left out.
@@ -172,7 +177,7 @@ tn_status tn_onnx_lookup(tn_onnx_scope *scope, tn_span name, tn_value **out, boo
 tn_status tn_onnx_bind(tn_onnx_scope *scope, tn_span name, tn_value *value, const char *place);
 tn_status tn_onnx_bind_absent(tn_onnx_scope *scope, tn_span name);
 
-// The full name of a value or node of this scope, in scratch memory.
+// The full name of a value or node of this scope, in its scratch memory.
 tn_status tn_onnx_full_name(tn_onnx_scope *scope, tn_span name, const char *what, const char **out);
 
 // ---- onnx_graph.c, onnx_node.c, onnx_function.c ----
@@ -180,11 +185,12 @@ tn_status tn_onnx_full_name(tn_onnx_scope *scope, tn_span name, const char *what
 tn_status tn_onnx_read_graph(tn_onnx_scope *scope, tn_span body);
 tn_status tn_onnx_read_node(tn_onnx_scope *scope, tn_span body, size_t index);
 
-// The attribute's graph as a closed graph; *inner is the scope that holds its captures. The caller adds those as inputs.
+// The attribute's graph as a closed graph; *inner is the scope that holds its captures, for the caller to end. The caller adds the
+// captures as inputs.
 tn_graph *tn_onnx_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *inner);
 
 tn_status tn_onnx_read_function(tn_onnx_reader *reader, tn_span body);
-tn_status tn_onnx_find_function(tn_onnx_reader *reader, const tn_onnx_node *node, tn_onnx_function **out);
+tn_status tn_onnx_find_function(const tn_onnx_node *node, tn_onnx_function **out);
 tn_status tn_onnx_call(tn_onnx_node *node, tn_onnx_function *function);
 
 bool tn_onnx_index_rows(tn_onnx_reader *reader);

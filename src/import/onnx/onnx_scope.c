@@ -15,19 +15,25 @@ static tn_status out_of_memory(const tn_onnx_scope *scope, size_t bytes)
     return tn_fail_memory(scope->reader->diag, scope->graph->name, bytes);
 }
 
-tn_onnx_scope tn_onnx_inner_scope(tn_onnx_scope *outer)
+void tn_onnx_scope_init(tn_onnx_scope *scope, tn_onnx_reader *reader, tn_onnx_scope *outer)
 {
-    tn_onnx_scope inner = {.reader = outer->reader,
-                           .outer = outer,
-                           .opsets = outer->opsets,
-                           .depth = outer->depth + 1,
-                           .call = outer->call,
-                           .prefix = "",
-                           .defaults = outer->defaults,
-                           .n_defaults = outer->n_defaults};
-    tn_map_init(&inner.values, &outer->reader->scratch);
-    tn_map_init(&inner.renamed, &outer->reader->scratch);
-    return inner;
+    *scope = (tn_onnx_scope){.reader = reader, .outer = outer, .prefix = ""};
+    tn_arena_init(&scope->scratch, reader->heap);
+    tn_map_init(&scope->values, &scope->scratch);
+    tn_map_init(&scope->renamed, &scope->scratch);
+    if (outer) {
+        scope->opsets = outer->opsets;
+        scope->depth = outer->depth + 1;
+        scope->call = outer->call;
+        scope->defaults = outer->defaults;
+        scope->n_defaults = outer->n_defaults;
+    }
+}
+
+void tn_onnx_scope_deinit(tn_onnx_scope *scope)
+{
+    tn_arena_deinit(&scope->scratch);
+    *scope = (tn_onnx_scope){0};
 }
 
 // A name means one value in a graph, once and for all (ONNX wants single assignment).
@@ -52,14 +58,19 @@ tn_status tn_onnx_bind_absent(tn_onnx_scope *scope, tn_span name)
 static tn_status capture(tn_onnx_scope *scope, tn_span name, tn_value *outer, tn_value **out)
 {
     tn_value *inner;
+    tn_onnx_reader *reader = scope->reader;
+    if (++reader->n_captures > reader->options->limit_nodes) {
+        return tn_fail(reader->diag, TN_LIMIT, scope->graph->name, "bodies take more than %llu values from outside (limit_nodes)",
+                       (unsigned long long)reader->options->limit_nodes);
+    }
     if (outer->constant) {
         const tn_tensor *constant = outer->constant;
-        TN_TRY(tn_onnx_constant(scope->reader, scope->graph, outer->name, constant->dtype, &constant->shape, constant->data, false,
-                                &inner));
+        TN_TRY(
+            tn_onnx_constant(reader, scope->graph, outer->name, constant->dtype, &constant->shape, constant->data, false, &inner));
         inner->weight = outer->weight;
     } else {
         tn_onnx_capture *captures =
-            tn_arena_grow(&scope->reader->scratch, scope->captures, scope->n_captures, &scope->captures_capacity, sizeof *captures);
+            tn_arena_grow(&scope->scratch, scope->captures, scope->n_captures, &scope->captures_capacity, sizeof *captures);
         inner = captures ? tn_graph_value(scope->graph, outer->name) : NULL;
         if (!inner) {
             return out_of_memory(scope, sizeof *inner);
@@ -103,7 +114,7 @@ tn_status tn_onnx_full_name(tn_onnx_scope *scope, tn_span name, const char *what
             return TN_OK;
         }
     }
-    TN_TRY(tn_onnx_name(scope->reader, name, what, out));
+    TN_TRY(tn_onnx_name(scope->reader, &scope->scratch, name, what, out));
     const size_t prefix = strlen(scope->prefix);
     if (prefix == 0) {
         return TN_OK;
@@ -113,6 +124,6 @@ tn_status tn_onnx_full_name(tn_onnx_scope *scope, tn_span name, const char *what
         *out = NULL;
         return TN_OK;
     }
-    *out = tn_arena_print(&scope->reader->scratch, "%s:%s", scope->prefix, *out);
+    *out = tn_arena_print(&scope->scratch, "%s:%s", scope->prefix, *out);
     return *out ? TN_OK : out_of_memory(scope, prefix + name.size + 2);
 }

@@ -210,7 +210,7 @@ static tn_status find_external(source *s)
     if (s->location.size == 0) {
         return invalid(s, "external data has no location");
     }
-    TN_TRY(tn_onnx_name(reader, s->location, "an external file", &path));
+    TN_TRY(tn_onnx_name(reader, &reader->scratch, s->location, "an external file", &path));
     if (!reader->options->folder) {
         return tn_fail(reader->diag, TN_INVALID_ARGUMENT, s->place,
                        "the weights are in the external file '%s': say in which folder (option folder)", path);

@@ -31,7 +31,7 @@ static tn_status find_symbol(tn_onnx_reader *reader, tn_span name, int64_t *dim)
     const int *known = tn_map_find(&reader->symbols, (const char *)name.data, name.size);
     if (!known && reader->symbols.count < TN_ONNX_MAX_SYMBOLS) {
         const char *text;
-        TN_TRY(tn_onnx_name(reader, name, "a dim", &text));
+        TN_TRY(tn_onnx_name(reader, &reader->scratch, name, "a dim", &text));
         const int id = tn_graph_symbol(reader->out->graph, text);
         const int *copy = id < 0 ? NULL : tn_arena_copy(&reader->scratch, &id, sizeof id);
         if (!copy || !tn_map_set(&reader->symbols, (const char *)name.data, name.size, (void *)copy)) {

@@ -124,9 +124,11 @@ static void put_model(message *model, const message *graph, uint64_t opset)
 static tn_diag diag;
 static size_t peak;
 
+static uint64_t limit_nodes = 1000;
+
 static tn_status read_bytes(const uint8_t *data, size_t size)
 {
-    const tn_import_options options = {.folder = "data/onnx", .limit_tensor_bytes = 1 << 24, .limit_nodes = 1000};
+    const tn_import_options options = {.folder = "data/onnx", .limit_tensor_bytes = 1 << 24, .limit_nodes = limit_nodes};
     tn_heap heap;
     tn_import import;
     tn_heap_init(&heap, NULL, NULL, NULL);
@@ -329,23 +331,25 @@ static void test_external(void **state)
 
 // ---- endless work ----
 
-static void test_nesting(void **state)
+// `levels` Ifs inside each other; `line` is the innermost node. The graph around them has inputs c and x.
+static void expect_nested(int levels, const char *line, tn_status status, const char *text)
 {
     static message graph, model, attribute, node;
-    graph.size = 0;
-    put_node(&graph, 1, "Identity a c y", NULL);
+    graph.size = model.size = 0;
+    put_node(&graph, 1, line, NULL);
     put_value(&graph, 12, "y");
-    for (int level = 0; level < 40; ++level) {
+    for (int level = 0; level < levels; ++level) {
         node.size = 0;
         put_text(&node, 1, "c");
         put_text(&node, 2, "y");
         put_text(&node, 4, "If");
         for (int branch = 0; branch < 2; ++branch) {
+            message other = {.size = 0};
+            put_node(&other, 1, "Identity a c y", NULL);
+            put_value(&other, 12, "y");
             attribute.size = 0;
             put_text(&attribute, 1, branch ? "else_branch" : "then_branch");
-            if (branch == 0) {
-                put_message(&attribute, 6, &graph);
-            }
+            put_message(&attribute, 6, branch ? &other : &graph);
             put_int(&attribute, 20, 5);
             put_message(&node, 5, &attribute);
         }
@@ -354,8 +358,23 @@ static void test_nesting(void **state)
         put_value(&graph, 12, "y");
     }
     put_value(&graph, 11, "c");
+    for (char name[] = "x0"; name[1] <= '9'; ++name[1]) {
+        put_value(&graph, 11, name);
+    }
     put_model(&model, &graph, 21);
-    expect(&model, TN_LIMIT, "nested more than 32");
+    expect(&model, status, text);
+}
+
+static void test_nesting(void **state)
+{
+    expect_nested(20, "Identity a c y", TN_OK, NULL);
+    expect_nested(32, "Identity a c y", TN_OK, NULL);
+    expect_nested(33, "Identity a c y", TN_LIMIT, "nested more than 32");
+    // Each level takes each value from the one around it.
+    expect_nested(20, "Sum a x0,x1,x2,x3,x4,x5,x6,x7,x8,x9 y", TN_OK, NULL);
+    limit_nodes = 200;
+    expect_nested(20, "Sum a x0,x1,x2,x3,x4,x5,x6,x7,x8,x9 y", TN_LIMIT, "from outside (limit_nodes)");
+    limit_nodes = 1000;
 }
 
 // Functions F0 .. F29: each calls the one before it twice; `first` is what F0 does.

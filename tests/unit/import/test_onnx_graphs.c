@@ -15,7 +15,7 @@ static tn_diag diag;
 static tn_status import(tn_import *out, tn_file *file, const char *name, const char *folder, tn_heap *heap)
 {
     char path[256];
-    const tn_import_options options = {.folder = folder, .limit_tensor_bytes = 1 << 20, .limit_nodes = 100};
+    const tn_import_options options = {.folder = folder, .limit_tensor_bytes = 1 << 20, .limit_nodes = 1000};
     snprintf(path, sizeof path, "data/onnx/%s.onnx", name);
     tn_diag_clear(&diag);
     assert_int_equal(tn_file_open(file, path, &diag), TN_OK);

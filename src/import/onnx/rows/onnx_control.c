@@ -24,9 +24,9 @@ static void out_of_memory(tn_onnx_node *node, size_t bytes)
 }
 
 // One list of all that the bodies use. The map finds values that both use by their addresses.
-static void join_captures(tn_onnx_node *node, const tn_onnx_scope *scopes, int n_bodies, captured *all)
+static void join_captures(tn_onnx_node *node, tn_onnx_scope *scopes, int n_bodies, captured *all)
 {
-    tn_arena *scratch = &node->scope->reader->scratch;
+    tn_arena *scratch = &scopes[0].scratch;
     const size_t most = scopes[0].n_captures + (n_bodies > 1 ? scopes[1].n_captures : 0);
     tn_map places;
     tn_map_init(&places, scratch);
@@ -73,7 +73,7 @@ static void add_inputs(tn_onnx_node *node, tn_graph *body, const captured *all, 
     }
 }
 
-// The operator over its own operands and the captures. Takes the bodies, also when it fails.
+// The operator over its own operands and the captures. Takes the bodies and ends their scopes, also when it fails.
 static void build_control(tn_onnx_node *node, const tn_op *op, const void *attr, int n_own, tn_onnx_scope *scopes, int n_bodies,
                           int n_results)
 {
@@ -82,8 +82,8 @@ static void build_control(tn_onnx_node *node, const tn_op *op, const void *attr,
     int added = 0;
     if (tn_onnx_good(node)) {
         join_captures(node, scopes, n_bodies, &all);
-        in = tn_arena_array(&node->scope->reader->scratch, (size_t)n_own + all.n + 1, sizeof *in);
-        out = tn_arena_array(&node->scope->reader->scratch, (size_t)n_results + 1, sizeof *out);
+        in = tn_arena_array(&scopes[0].scratch, (size_t)n_own + all.n + 1, sizeof *in);
+        out = tn_arena_array(&scopes[0].scratch, (size_t)n_results + 1, sizeof *out);
         if (!in || !out) {
             out_of_memory(node, ((size_t)n_own + all.n + (size_t)n_results) * sizeof *in);
         }
@@ -109,8 +109,11 @@ static void build_control(tn_onnx_node *node, const tn_op *op, const void *attr,
             out_of_memory(node, sizeof *made);
         }
     }
-    for (; added < n_bodies; ++added) {
-        tn_graph_destroy(scopes[added].graph);
+    for (int b = 0; b < n_bodies; ++b) {
+        if (b >= added) {
+            tn_graph_destroy(scopes[b].graph);
+        }
+        tn_onnx_scope_deinit(&scopes[b]);
     }
 }
 
@@ -126,7 +129,7 @@ static bool check_results(tn_onnx_node *node, size_t have)
 // Both branches are read before anything is built: only then is it known what they take from outside.
 static void map_if(tn_onnx_node *node)
 {
-    tn_onnx_scope scopes[2] = {{0}, {0}};
+    tn_onnx_scope scopes[2] = {{.graph = NULL}, {.graph = NULL}};
     if (node->n_in != 1 || !node->in[0]) {
         tn_onnx_fail(node, TN_INVALID_MODEL, "%d operands, expected 1", node->n_in);
     }
@@ -218,7 +221,7 @@ static void map_scan(tn_onnx_node *node)
 static void open_batch(tn_onnx_node *node, tn_onnx_scope *batch, tn_value **in)
 {
     tn_onnx_scope *outer = node->scope;
-    *batch = tn_onnx_inner_scope(outer);
+    tn_onnx_scope_init(batch, outer->reader, outer);
     batch->graph = tn_graph_create(outer->reader->heap, "batch");
     for (int i = 0; i < node->n_in && batch->graph; ++i) {
         in[i] = tn_graph_value(batch->graph, NULL);
@@ -235,7 +238,7 @@ static void open_batch(tn_onnx_node *node, tn_onnx_scope *batch, tn_value **in)
 // The scan over the time steps of one element of the batch, inside `batch`. Its results are the outputs there.
 static void scan_steps(tn_onnx_node *node, tn_onnx_scope *batch, tn_value **in, const tn_scan_attr *attr)
 {
-    tn_arena *scratch = &batch->reader->scratch;
+    tn_arena *scratch = &batch->scratch;
     tn_onnx_scope body;
     tn_onnx_node step = *node;
     step.scope = batch;
@@ -273,7 +276,7 @@ static void map_scan_8(tn_onnx_node *node)
     tn_scan_attr attr = {.n_scan = tn_onnx_int(node, "num_scan_inputs", 0), .in_directions = tn_onnx_ints(node, "directions")};
     check_scan_operands(node, attr.n_scan);
     attr.n_state = node->n_in - attr.n_scan;
-    tn_value **in = tn_arena_array(&node->scope->reader->scratch, (size_t)node->n_in + 1, sizeof *in);
+    tn_value **in = tn_arena_array(&node->scope->scratch, (size_t)node->n_in + 1, sizeof *in);
     if (!in) {
         out_of_memory(node, (size_t)node->n_in * sizeof *in);
     }
