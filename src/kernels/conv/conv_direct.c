@@ -128,7 +128,7 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
     // A new segment costs about as much as two vector operations for each of its rows.
     const double segments = steps / (double)d.lanes * (double)s->out[2] * 2.0 / facts->load_per_ns * (double)d.oc_groups;
     const double compute = rows * (steps * tn_tile_cost(facts, s->out[2], d.vectors, d.q) + segments);
-    const double stream = (double)s->groups * (double)d.vectors * (double)vector_floats(&d) * 4.0 / 40.0;
+    const double stream = (double)s->groups * (double)d.vectors * (double)vector_floats(&d) * 4.0 / 40.0 * (1.0 + 0.5 / facts->lanes);
     return 300.0 + TN_MAX(compute, stream);
 }
 
@@ -290,7 +290,8 @@ static void run_tile(const job *j, const unit *u, int64_t tile, unsigned slot)
     // A segment that is a whole row of the window begins at tap kw0.
     const bool whole = d->plain_in && d->seg_w == 1;
     const bool finish = u->b1 == d->blocks_in;
-    const int64_t taps = f.kw1 - f.kw0, tiles = u->tile1 - u->tile0;
+    const int64_t taps = f.kw1 - f.kw0;
+    const int shift = d->block == 16 ? 4 : 3;
     tn_tile t = {
         .a = f.a,
         .a_row = (ptrdiff_t)s->stride[2] * d->pixel,
@@ -311,20 +312,23 @@ static void run_tile(const job *j, const unit *u, int64_t tile, unsigned slot)
         .finish = finish,
     };
     tn_tile_set_act(&t, &d->act);
+    // Each tile asks for its share of the next weights.
+    const ptrdiff_t step = u->next ? d->q * vl / (u->tile1 - u->tile0) : 0;
+    const ptrdiff_t next = u->next + step * (tile - u->tile0) * (t.n0 * s->kernel[1] * d->seg_w * d->lanes);
+    t.next_step = step;
     for (int64_t g = u->g0; g < u->g1; g++) {
         const int64_t v0 = g * d->q;
         const int vectors = (int)TN_MIN((int64_t)d->q, d->vectors - v0);
         const int64_t channel = u->group * s->mg + v0 * vl;
-        const ptrdiff_t at = (ptrdiff_t)(u->n * out_blocks + channel / d->block) * image + (oh * s->out[2] + ow) * d->block + channel % d->block;
+        const ptrdiff_t at =
+            (ptrdiff_t)(u->n * out_blocks + (channel >> shift)) * image + (oh * s->out[2] + ow) * d->block + (channel & (d->block - 1));
         t.b_step = vectors * vl;
         t.b2 = d->lanes * t.b_step;
         t.b1 = d->seg_w * t.b2;
         t.b0 = s->kernel[1] * t.b1;
         const float *w = j->w + (u->group * d->vectors + v0) * vector_floats(d) + u->b0 * t.b0;
         t.b = w + f.kh0 * t.b1 + f.kw0 * (whole ? t.b_step : t.b2);
-        // Each tile asks for its share of the next weights.
-        t.next = w + u->next + (u->next ? (tile - u->tile0) * (t.n0 * t.b0 / tiles) : 0);
-        t.next_step = u->next ? t.b_step / tiles : 0;
+        t.next = w + next;
         t.c = j->y + at;
         t.bias = j->bias ? j->bias + channel : NULL;
         t.bias_tail = (int)TN_MIN((int64_t)vl, s->mg - (v0 + vectors - 1) * vl);

@@ -64,7 +64,7 @@ static double cost(const tn_query *query, int lanes, double fma_per_ns)
     const double vectors = (double)s->n * (double)d.blocks * (double)d.block / lanes;
     const double out = (double)(s->out[1] * s->out[2]), in = (double)(s->in[1] * s->in[2]);
     const double taps = (double)(s->kernel[1] * s->kernel[2]);
-    return 300.0 + vectors * TN_MAX(out * (1.0 + taps * 1.3) / fma_per_ns, (in + out) * lanes * 4.0 / 60.0);
+    return 300.0 + vectors * TN_MAX(out * (1.0 + taps * 1.3) / fma_per_ns, (in + out) * lanes * 4.0 / 60.0 * (1.0 + 0.5 / lanes));
 }
 
 double tn_dwconv_cost_avx512(const tn_query *query) { return cost(query, 16, 8.0); }

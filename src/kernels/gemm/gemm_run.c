@@ -32,42 +32,42 @@ static matrix matrix_of(const tn_gemm *g, int64_t index)
     return x;
 }
 
-// One tile of rows by one group of columns, k steps k0 .. k1 - 1.
-static void run_tile(const tn_gemm *g, const matrix *x, int64_t m0, int64_t m1, int64_t group, int64_t k0, int64_t k1)
+// One tile of rows by groups g0 .. g1 - 1, k steps k0 .. k1 - 1.
+static void run_tiles(const tn_gemm *g, const matrix *x, int64_t m0, int64_t m1, int64_t g0, int64_t g1, int64_t k0, int64_t k1)
 {
     const int lanes = g->tiles->facts->lanes;
-    const int64_t n0 = group * g->q * lanes;
-    const int64_t vectors = TN_MIN((int64_t)g->q, (g->n - n0 + lanes - 1) / lanes);
     tn_tile t = {
         .a = x->a + m0 * g->lda + k0,
         .a_row = g->lda,
         .n0 = 1, .n1 = 1, .n2 = 1,
         .lanes = k1 - k0, .last_lanes = k1 - k0,
-        .c = x->c + m0 * g->ldc + n0,
         .c_row = g->ldc,
         .c_vec = lanes,
-        .tail = (int)TN_MIN((int64_t)lanes, g->n - n0 - (vectors - 1) * lanes),
-        .bias = g->bias ? g->bias + n0 : NULL,
         .row_bias = g->row_bias ? g->row_bias + m0 : NULL,
-        .residual = x->residual ? x->residual + m0 * g->ldc + n0 : NULL,
         .alpha = g->alpha,
         .beta = g->beta,
         .resume = k0 > 0,
         .finish = k1 == g->k,
     };
-    t.bias_tail = t.tail;
     tn_tile_set_act(&t, g->act);
-    if (g->ldb == 0) {
+    for (int64_t group = g0; group < g1; group++) {
+        const int64_t n0 = group * g->q * lanes, columns = TN_MIN((int64_t)g->q * lanes, g->n - n0);
+        const int vectors = (int)(columns + lanes - 1) / lanes;
         t.b_step = vectors * lanes;
-        t.b = x->b + n0 * g->k + k0 * t.b_step;
-    } else if (n0 + lanes * vectors <= g->n) {
-        t.b_step = g->ldb;
-        t.b = x->b + k0 * g->ldb + n0;
-    } else {
-        t.b_step = vectors * lanes;
-        t.b = g->b_last + k0 * t.b_step;
+        if (g->ldb == 0) {
+            t.b = x->b + n0 * g->k + k0 * t.b_step;
+        } else if (columns == t.b_step) {
+            t.b_step = g->ldb;
+            t.b = x->b + k0 * g->ldb + n0;
+        } else {
+            t.b = g->b_last + k0 * t.b_step;
+        }
+        t.c = x->c + m0 * g->ldc + n0;
+        t.tail = t.bias_tail = (int)columns - (vectors - 1) * lanes;
+        t.bias = g->bias ? g->bias + n0 : NULL;
+        t.residual = x->residual ? x->residual + m0 * g->ldc + n0 : NULL;
+        g->tiles->tile[vectors - 1][m1 - m0 - 1](&t);
     }
-    g->tiles->tile[vectors - 1][m1 - m0 - 1](&t);
 }
 
 static void run_items(void *context, size_t first, size_t count, unsigned slot)
@@ -84,9 +84,8 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
         for (int64_t k0 = 0; k0 < g->k || k0 == 0; k0 += g->k_chunk) {
             const int64_t k1 = TN_MIN(g->k, k0 + g->k_chunk);
             for (int64_t t = t0; t < t1; t++) {
-                for (int64_t group = g0; group < g1; group++) {
-                    run_tile(g, &x, tn_tile_cut(g->m, w->tiles_m, t), tn_tile_cut(g->m, w->tiles_m, t + 1), group, k0, k1);
-                }
+                const int64_t m0 = tn_tile_cut(g->m, w->tiles_m, t), m1 = tn_tile_cut(g->m, w->tiles_m, t + 1);
+                run_tiles(g, &x, m0, m1, g0, g1, k0, k1);
             }
         }
     }

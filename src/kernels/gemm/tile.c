@@ -17,6 +17,7 @@ void tn_tile_set_act(tn_tile *tile, const tn_act *act)
     tile->low = -INFINITY;
     tile->high = INFINITY;
     tile->act = NULL;
+    tile->clamp = act->code == TN_LOOP_RELU || act->code == TN_LOOP_CLIP;
     if (act->code == TN_LOOP_RELU) {
         tile->low = 0.0f;
     } else if (act->code == TN_LOOP_CLIP) {

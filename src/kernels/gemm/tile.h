@@ -42,7 +42,8 @@ typedef struct tn_tile {
     const float *row_bias;           // one per row, or NULL
     const float *residual;           // with the strides of c, or NULL
     float alpha, beta;
-    float low, high;                 // the result is clamped to these: none, relu and clip
+    bool clamp;
+    float low, high;                 // the result is clamped to these: relu and clip
     const tn_act *act;               // any other activation, or NULL
     bool resume;                     // c holds the sum so far
     bool finish;                     // this is the last part of the sum: bias, residual, activation
@@ -69,7 +70,7 @@ typedef struct tn_tiles {
 
 extern const tn_tiles tn_tiles_avx512, tn_tiles_avx2, tn_tiles_portable;
 
-// Sets low, high and act of a tile.
+// Sets clamp, low, high and act of a tile.
 void tn_tile_set_act(tn_tile *tile, const tn_act *act);
 
 // Whether the tiles know the activation.
