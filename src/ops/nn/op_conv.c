@@ -384,14 +384,14 @@ static int64_t macs_deconv(const void *attr, const tn_fact *const *in, int n_in,
 // ---- reference ----
 
 // A block of results: channels m0 .. of one group, columns t0 .. of one output row.
-enum { BLOCK = 16, TILE = 256 };
+enum { BLOCK = 16, TILE = 256, PITCH = TILE + 8 };   // a pitch that is no power of two keeps rows apart in the cache
 
 typedef struct conv_block {
     int64_t n, g, m0, mc, od, oh, t0, tc;
 } conv_block;
 
 typedef struct conv_scratch {
-    double sums[BLOCK][TILE];
+    double sums[BLOCK][PITCH];
     double run[TILE];
     double weights[BLOCK];
 } conv_scratch;
@@ -525,7 +525,9 @@ static void conv_task(void *context, size_t first, size_t count, unsigned slot)
     conv_scratch *s = tn_slot_scratch(r->call, slot);
     for (size_t item = first; item < first + count && !tn_cancelled(r->call); item++) {
         const conv_block b = block_of(r, (int64_t)item);
-        memset(s->sums, 0, sizeof s->sums);
+        for (int64_t m = 0; m < b.mc; m++) {
+            memset(s->sums[m], 0, (size_t)b.tc * sizeof(double));
+        }
         for (int64_t c = 0; c < group_in(r); c++) {
             add_channel(r, &b, c, s);
         }

@@ -200,10 +200,11 @@ static tn_status lower_gemm(tn_graph *graph, tn_node *node, bool *done, tn_diag 
 
 // ---- reference ----
 
-enum { BLOCK = 16, TILE = 256 };   // rows and columns of one accumulator block: 32 KiB of doubles
+// Rows and columns of one accumulator block: 32 KiB of doubles. A pitch that is no power of two keeps its rows apart in the cache.
+enum { BLOCK = 16, TILE = 256, PITCH = TILE + 8 };
 
 typedef struct product_scratch {
-    double sums[BLOCK][TILE];
+    double sums[BLOCK][PITCH];
     double run[TILE], zeros[TILE];
     double column[BLOCK], column_zeros[BLOCK];
 } product_scratch;
@@ -309,7 +310,9 @@ static void product_task(void *context, size_t first, size_t count, unsigned slo
     product_scratch *s = tn_slot_scratch(p->call, slot);
     for (size_t item = first; item < first + count && !tn_cancelled(p->call); item++) {
         const product_block b = product_block_of(p, (int64_t)item);
-        memset(s->sums, 0, sizeof s->sums);
+        for (int64_t m = 0; m < b.mc; m++) {
+            memset(s->sums[m], 0, (size_t)b.nc * sizeof(double));
+        }
         if (p->k > 0) {
             add_products(p, &b, s);
         }
