@@ -78,25 +78,23 @@ typedef struct wanted {
 static int64_t lone_symbol(const int64_t *dims, int count, int64_t others)
 {
     int64_t symbol = TN_DIM_UNKNOWN, numbers = 1;
+    int open = 0;
     for (int i = 0; i < count; i++) {
-        if (tn_dim_known(dims[i])) {
-            if (!tn_mul_i64(numbers, dims[i], &numbers)) {
-                return TN_DIM_UNKNOWN;
-            }
-        } else if (symbol != TN_DIM_UNKNOWN) {
-            return TN_DIM_UNKNOWN;
-        } else {
+        if (!tn_dim_known(dims[i])) {
             symbol = dims[i];
+            open++;
+        } else if (!tn_mul_i64(numbers, dims[i], &numbers)) {
+            return TN_DIM_UNKNOWN;
         }
     }
-    return numbers == others && numbers > 0 ? symbol : TN_DIM_UNKNOWN;
+    return open == 1 && numbers == others && numbers > 0 ? symbol : TN_DIM_UNKNOWN;
 }
 
 // Finds the free dim: equal dims on both sides cancel, and what is left of the operand is divided by what is left of the result.
 //
 //   [s0, 12, 64] -> [s0, -1, 8]      s0 cancels; 12 * 64 / 8 = 96
-//   [s0, 3, 4]   -> [-1, 12]         left s0 * 3 * 4, right 12: nothing certain, for s0 may be any number
-//   [s0, 3]      -> [-1, 3]          3 cancels; what is left is s0 itself
+//   [s0, 3, 4]   -> [-1, 12]         the numbers on both sides have one product; what is left is s0 itself
+//   [s0, s1, 6]  -> [-1, 6]          the product of two symbols has no name: unknown
 static tn_status find_free(const tn_infer *infer, const tn_shape *x, wanted *want)
 {
     int64_t left[TN_MAX_RANK], right[TN_MAX_RANK], have, need;
