@@ -101,6 +101,16 @@ static tn_status infer_multinomial(tn_infer *infer)
     return TN_OK;
 }
 
+// Every sample goes over the weights of all classes.
+static int64_t macs_multinomial(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
+{
+    (void)attr;
+    (void)n_in;
+    (void)n_out;
+    int64_t macs;
+    return tn_mul_i64(TN_MAX(tn_fact_count(out), 0), in[0]->shape.dims[1], &macs) ? macs : INT64_MAX;
+}
+
 // x: any shape, ratio: one element?, training: one bool? -> y and mask of x's shape
 static tn_status infer_dropout(tn_infer *infer)
 {
@@ -134,7 +144,7 @@ RANDOM(bernoulli, 1, 0, infer_bernoulli);
 const tn_op tn_op_multinomial = {
     .name = "multinomial", .version = 1, .flags = TN_OP_RANDOM, .min_in = 1, .max_in = 1, .min_out = 1, .max_out = 1,
     .attrs = multinomial_attrs, .n_attrs = TN_COUNT(multinomial_attrs), .attr_size = sizeof(tn_multinomial_attr),
-    .defaults = &multinomial_defaults, .infer = infer_multinomial,
+    .defaults = &multinomial_defaults, .infer = infer_multinomial, .macs = macs_multinomial,
 };
 
 const tn_op tn_op_dropout = {

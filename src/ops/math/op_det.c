@@ -28,10 +28,23 @@ static tn_status infer_det(tn_infer *infer)
     return TN_OK;
 }
 
+// n^3 / 3 products a matrix.
+static int64_t macs_det(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
+{
+    (void)attr;
+    (void)n_in;
+    (void)out;
+    (void)n_out;
+    const tn_shape *x = &in[0]->shape;
+    int64_t macs;
+    return tn_mul_i64(TN_MAX(tn_fact_count(in[0]), 0), x->dims[x->rank - 1], &macs) ? macs / 3 : INT64_MAX;
+}
+
 // ---- descriptor ----
 
 const tn_op tn_op_det = {
     .name = "det", .version = 1, .min_in = 1, .max_in = 1, .min_out = 1, .max_out = 1, .infer = infer_det,
+    .macs = macs_det,
 };
 
 // ---- reference ----

@@ -259,6 +259,20 @@ static double original(int coord, double i, double length, double resized, doubl
     }
 }
 
+// The same in float32, for the nearest mode: there the last bit decides which element is taken, and engines that models were made with
+// compute in float32, where 4 / (4.0f / 3) is 3.
+static float original_f32(int coord, float i, float length, float resized, float width, float scale, const double *roi)
+{
+    switch (coord) {
+    case TN_COORD_HALF_PIXEL_SYMMETRIC: return length / 2 * (1 - resized / width) + (i + 0.5f) / scale - 0.5f;
+    case TN_COORD_PYTORCH_HALF_PIXEL: return resized > 1 ? (i + 0.5f) / scale - 0.5f : 0;
+    case TN_COORD_ALIGN_CORNERS: return width == 1 ? 0 : i * (length - 1) / (width - 1);
+    case TN_COORD_ASYMMETRIC: return i / scale;
+    case TN_COORD_TF_CROP: return (float)original(coord, i, length, resized, width, scale, roi);
+    default: return (i + 0.5f) / scale - 0.5f;
+    }
+}
+
 // ONNX Resize, nearest_mode. Ties go down or up by name; floor and ceil look at no distance.
 static double nearest_of(int mode, double x)
 {
@@ -322,7 +336,8 @@ static void fill_table(const tn_resize_attr *attr, const table *t, const double 
             memset(index, 0, (size_t)t->taps * sizeof *index);
             index[0] = -1;
         } else if (attr->mode == TN_RESIZE_NEAREST) {
-            index[0] = clamp_index(nearest_of(attr->nearest, x), t->length);
+            const float at = original_f32(attr->coord, (float)i, (float)length, (float)resized, (float)width, (float)t->scale, roi);
+            index[0] = clamp_index(nearest_of(attr->nearest, at), t->length);
             weight[0] = 1;
         } else {
             fill_taps(attr, t, x, t->scale, index, weight);

@@ -163,13 +163,14 @@ static double cubic(double d)
     return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : ((a * d - 5 * a) * d + 8 * a) * d - 4 * a;
 }
 
-// A place outside is first moved in by the padding mode; taps that still lie outside are moved one by one.
+// A place outside is first moved in by the padding mode; taps that still lie outside are moved one by one. Cubic interpolation moves
+// only the taps, as PyTorch and onnxruntime do: the standard's text leaves it open.
 static void find_place(const tn_grid_sample_attr *attr, double given, int64_t length, place *p)
 {
     const double edge = attr->align_corners ? 0 : 0.5, low = -edge, high = (double)(length - 1) + edge;
     double x = denormalise((float)given, length, attr->align_corners);
     x = attr->mode == TN_RESIZE_NEAREST ? rint(x) : x;
-    if (!(x >= low && x <= high)) {
+    if (attr->mode != TN_RESIZE_CUBIC && !(x >= low && x <= high)) {
         x = attr->padding == PAD_BORDER ? clamp(x, 0, (double)(length - 1)) : attr->padding == PAD_REFLECTION ? reflect(x, low, high) : x;
     }
     if (!isfinite(x) || attr->mode == TN_RESIZE_NEAREST) {
