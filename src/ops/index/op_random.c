@@ -6,6 +6,7 @@
 #include "ops/index/op_random.h"
 
 #include "base/map.h"
+#include "base/num.h"
 #include "ops/lanes.h"
 #include "ops/op_facts.h"
 
