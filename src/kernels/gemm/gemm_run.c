@@ -32,36 +32,51 @@ static matrix matrix_of(const tn_gemm *g, int64_t index)
     return x;
 }
 
-// One tile of rows by groups g0 .. g1 - 1, k steps k0 .. k1 - 1.
-static void run_tiles(const tn_gemm *g, const matrix *x, int64_t m0, int64_t m1, int64_t g0, int64_t g1, int64_t k0, int64_t k1)
+// A chunk of B, and the tiles of rows that it is used for one after another.
+typedef struct unit {
+    int64_t t0, t1;              // tiles of rows
+    int64_t g0, g1;              // groups of columns
+    int64_t k0, k1;
+    ptrdiff_t next;              // floats from this B to the one that is used next; 0: none
+} unit;
+
+// One tile of rows by the groups of a unit.
+static void run_tile(const grid *w, const matrix *x, const unit *u, int64_t tile)
 {
+    const tn_gemm *g = w->gemm;
     const int lanes = g->tiles->facts->lanes;
+    const int64_t m0 = tn_tile_cut(g->m, w->tiles_m, tile), m1 = tn_tile_cut(g->m, w->tiles_m, tile + 1);
+    // Each tile asks for its share of the next B.
+    const ptrdiff_t step = u->next ? g->q * lanes / (u->t1 - u->t0) : 0;
+    const ptrdiff_t next = u->next + step * (tile - u->t0) * (u->k1 - u->k0);
     tn_tile t = {
-        .a = x->a + m0 * g->lda + k0,
+        .a = x->a + m0 * g->lda + u->k0,
         .a_row = g->lda,
         .n0 = 1, .n1 = 1, .n2 = 1,
-        .lanes = k1 - k0, .last_lanes = k1 - k0,
+        .lanes = u->k1 - u->k0, .last_lanes = u->k1 - u->k0,
+        .next_step = step,
         .c_row = g->ldc,
         .c_vec = lanes,
         .row_bias = g->row_bias ? g->row_bias + m0 : NULL,
         .alpha = g->alpha,
         .beta = g->beta,
-        .resume = k0 > 0,
-        .finish = k1 == g->k,
+        .resume = u->k0 > 0,
+        .finish = u->k1 == g->k,
     };
     tn_tile_set_act(&t, g->act);
-    for (int64_t group = g0; group < g1; group++) {
+    for (int64_t group = u->g0; group < u->g1; group++) {
         const int64_t n0 = group * g->q * lanes, columns = TN_MIN((int64_t)g->q * lanes, g->n - n0);
         const int vectors = (int)(columns + lanes - 1) / lanes;
         t.b_step = vectors * lanes;
         if (g->ldb == 0) {
-            t.b = x->b + n0 * g->k + k0 * t.b_step;
+            t.b = x->b + n0 * g->k + u->k0 * t.b_step;
         } else if (columns == t.b_step) {
             t.b_step = g->ldb;
-            t.b = x->b + k0 * g->ldb + n0;
+            t.b = x->b + u->k0 * g->ldb + n0;
         } else {
-            t.b = g->b_last + k0 * t.b_step;
+            t.b = g->b_last + u->k0 * t.b_step;
         }
+        t.next = t.b + next;
         t.c = x->c + m0 * g->ldc + n0;
         t.tail = t.bias_tail = (int)columns - (vectors - 1) * lanes;
         t.bias = g->bias ? g->bias + n0 : NULL;
@@ -75,19 +90,25 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
     (void)slot;
     const grid *w = context;
     const tn_gemm *g = w->gemm;
+    const ptrdiff_t step = (ptrdiff_t)g->q * g->tiles->facts->lanes, panel = step * g->k;
     for (size_t i = first; i < first + count; i++) {
         // rows vary fastest: neighbours share the columns
         const int64_t item_m = (int64_t)i % w->items_m, item_n = (int64_t)i / w->items_m % w->items_n;
         const matrix x = matrix_of(g, (int64_t)i / w->items_m / w->items_n);
-        const int64_t g0 = item_n * g->group_chunk, g1 = TN_MIN(w->groups, g0 + g->group_chunk);
-        const int64_t t0 = item_m * w->tiles_item, t1 = TN_MIN(w->tiles_m, t0 + w->tiles_item);
-        for (int64_t k0 = 0; k0 < g->k || k0 == 0; k0 += g->k_chunk) {
-            const int64_t k1 = TN_MIN(g->k, k0 + g->k_chunk);
-            for (int64_t t = t0; t < t1; t++) {
-                const int64_t m0 = tn_tile_cut(g->m, w->tiles_m, t), m1 = tn_tile_cut(g->m, w->tiles_m, t + 1);
-                run_tiles(g, &x, m0, m1, g0, g1, k0, k1);
+        unit u = {
+            .t0 = item_m * w->tiles_item,
+            .t1 = TN_MIN(w->tiles_m, (item_m + 1) * w->tiles_item),
+            .g0 = item_n * g->group_chunk,
+            .g1 = TN_MIN(w->groups, (item_n + 1) * g->group_chunk),
+        };
+        do {
+            u.k1 = TN_MIN(g->k, u.k0 + g->k_chunk);
+            u.next = g->ldb > 0 ? 0 : u.k1 < g->k ? step * (u.k1 - u.k0) : u.g1 < w->groups ? panel * (u.g1 - u.g0) - step * u.k0 : 0;
+            for (int64_t t = u.t0; t < u.t1; t++) {
+                run_tile(w, &x, &u, t);
             }
-        }
+            u.k0 = u.k1;
+        } while (u.k0 < g->k);
     }
 }
 
@@ -112,11 +133,21 @@ void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm)
     tn_workers_run(workers, run_items, &w, (size_t)(count * w.items_m * w.items_n), 1);
 }
 
+// B that fits in half of the second-level cache stays there. Else it comes in chunks of a quarter, so that the next chunk can be
+// fetched while one is used: of whole groups, or when one group is too large, of its k steps.
 void tn_gemm_block(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2)
 {
-    // Half of the cache for B; the rest is for rows of A and C, and for what others do.
-    const int64_t group_step = (int64_t)facts->lanes * gemm->q * (int64_t)sizeof(float);
-    const int64_t budget = TN_MAX((int64_t)(l2 / 2), 64 * group_step);
-    gemm->k_chunk = TN_MAX(1, TN_MIN(gemm->k, budget / group_step));
-    gemm->group_chunk = TN_MAX(1, budget / (gemm->k_chunk * group_step));
+    const int64_t groups = tn_gemm_groups(facts->lanes, gemm->q, gemm->n);
+    const double step = 4.0 * facts->lanes * gemm->q, panel = step * (double)gemm->k;
+    gemm->k_chunk = TN_MAX(1, gemm->k);
+    gemm->group_chunk = TN_MAX(1, groups);
+    if (panel * (double)groups <= (double)l2 / 2) {
+        return;
+    }
+    const int64_t fit = TN_MAX(1, (int64_t)((double)l2 / 4 / panel)), chunks = (groups + fit - 1) / fit;
+    gemm->group_chunk = (groups + chunks - 1) / chunks;
+    if (panel > (double)l2 / 2) {
+        const int64_t most = TN_MAX(64, (int64_t)((double)l2 / 4 / step)), cuts = (gemm->k + most - 1) / most;
+        gemm->k_chunk = (gemm->k + cuts - 1) / cuts;
+    }
 }
