@@ -219,18 +219,24 @@ static void activate(const rnn_state *s, int which, double *v, bool clip)
     }
 }
 
-// Dot product of a row of a weight tensor with v, in the order of the elements.
+// Dot product of a row of a weight tensor with v: four sums over every fourth element, which a processor can add side by side.
 static double dot(const tn_tensor *w, int64_t start, int64_t count, const double *v)
 {
-    double run[256], sum = 0;
+    double run[256], sums[4] = {0};
     for (int64_t from = 0; from < count; from += (int64_t)TN_COUNT(run)) {
         const int64_t n = TN_MIN(count - from, (int64_t)TN_COUNT(run));
+        int64_t i = 0;
         tn_row_load(w->dtype, w->data, start + from, 1, n, run);
-        for (int64_t i = 0; i < n; i++) {
-            sum += run[i] * v[from + i];
+        for (; i + 4 <= n; i += 4) {
+            for (int k = 0; k < 4; k++) {
+                sums[k] += run[i + k] * v[from + i + k];
+            }
+        }
+        for (; i < n; i++) {
+            sums[0] += run[i] * v[from + i];
         }
     }
-    return sum;
+    return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
 // out[row] = row `row` of this direction's matrix times v, plus the bias of w (half 0) or of r (half 1), for rows first .. first+count-1.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Discrete Fourier transforms. Lengths that are powers of two go through the radix-2 algorithm (Cooley and Tukey 1965); others
-// become a convolution of such a length by the chirp identity k n = (k^2 + n^2 - (k - n)^2) / 2 (Bluestein 1970). All in double.
+// Discrete Fourier transforms. fourier.inc has the algorithm. Forward is computed in double, inverse in the operand's precision: as
+// numpy does, from which the standard's test vectors are; where sums cancel to 0 only the rounding is left to compare.
 // Ownership: const data. Threads: any.
 #include "ops/signal/op_fourier.h"
 
@@ -141,165 +141,97 @@ static tn_status infer_stft(tn_infer *infer)
 
 #define PI 3.14159265358979323846
 
-typedef struct complex_row { double *re, *im; } complex_row;
+enum { LARGEST_FACTOR = 13 };
 
-// Workspace of a transform of length n.
-//   n a power of two   data [n], twiddles [n / 2]
-//   otherwise          data [n], chirp [n], two rows [m] for the convolution and twiddles [m / 2], m the power of two >= 2n - 1
-typedef struct fourier {
-    int64_t n, m;              // m 0: n is a power of two
-    complex_row data, chirp, a, b, twiddles;
-    bool inverse;
-} fourier;
-
-// Doubles that a transform of length n needs; false: too many.
-static bool fourier_words(int64_t n, int64_t *m, int64_t *words)
+// Splits n >= 1 into factors: a 2, 4s, odd primes. Returns how many, or 0 when a prime is too large.
+static int factorise(int64_t n, int factors[64])
 {
-    *m = 0;
-    if ((n & (n - 1)) == 0) {
-        return tn_mul_i64(n, 3, words);
+    const int twos = __builtin_ctzll((unsigned long long)n);
+    int count = 0;
+    n >>= twos;
+    if (twos % 2) {
+        factors[count++] = 2;
     }
-    if (n > INT64_MAX / 64) {
+    for (int i = 0; i < twos / 2; i++) {
+        factors[count++] = 4;
+    }
+    for (int p = 3; p <= LARGEST_FACTOR; p += 2) {
+        for (; n % p == 0; n /= p) {
+            factors[count++] = p;
+        }
+    }
+    if (n == 1 && count == 0) {
+        factors[count++] = 1;
+    }
+    return n == 1 ? count : 0;
+}
+
+// The power of two that a convolution for n points needs: at least 2 n - 1.
+static int64_t convolution_length(int64_t n)
+{
+    int64_t m = 1;
+    while (m < 2 * n - 1) {
+        m *= 2;
+    }
+    return m;
+}
+
+#define REAL float
+#define F(name) single_##name
+#include "ops/signal/fourier.inc"
+#undef REAL
+#undef F
+#define REAL double
+#define F(name) double_##name
+#include "ops/signal/fourier.inc"
+#undef REAL
+#undef F
+
+// Doubles that a transform of up to n points needs, its points [n] and [n] included; false: too many. No length needs more than an
+// odd one that becomes a convolution.
+static bool fourier_words(int64_t n, int64_t *words)
+{
+    if (n > INT64_MAX / 256) {
         return false;
     }
-    for (*m = 1; *m < 2 * n - 1;) {
-        *m *= 2;
-    }
-    *words = 4 * n + 5 * *m;
+    *words = 2 * n + 2 * n + 8 * convolution_length(n | 1);
     return true;
 }
 
-static complex_row take_row(double **words, int64_t n)
-{
-    const complex_row row = {*words, *words + n};
-    *words += 2 * n;
-    return row;
-}
+typedef struct fourier {
+    double *re, *im;           // [n] each: points, then results
+    bool is_double;
+    single_transform single;
+    double_transform full;
+} fourier;
 
-// a = a * (re + i im)
-static void multiply(complex_row a, int64_t i, double re, double im)
+static void fourier_init(fourier *f, int64_t n, bool inverse, tn_dtype dtype, double *scratch)
 {
-    const double r = a.re[i] * re - a.im[i] * im;
-    a.im[i] = a.re[i] * im + a.im[i] * re;
-    a.re[i] = r;
-}
-
-// e^(-2 pi i k / n) for k < n / 2
-static void fill_twiddles(complex_row t, int64_t n)
-{
-    for (int64_t k = 0; k < n / 2; k++) {
-        const double angle = -2 * PI * (double)k / (double)n;
-        t.re[k] = cos(angle);
-        t.im[k] = sin(angle);
+    f->re = scratch;
+    f->im = scratch + n;
+    f->is_double = dtype == TN_F64 || !inverse;
+    if (f->is_double) {
+        double_transform_init(&f->full, n, inverse, (char *)(scratch + 2 * n));
+    } else {
+        single_transform_init(&f->single, n, inverse, (char *)(scratch + 2 * n));
     }
 }
 
-static void swap_bits(complex_row x, int64_t n)
-{
-    for (int64_t i = 0, j = 0; i < n; i++) {
-        if (i < j) {
-            const double re = x.re[i], im = x.im[i];
-            x.re[i] = x.re[j];
-            x.im[i] = x.im[j];
-            x.re[j] = re;
-            x.im[j] = im;
-        }
-        int64_t bit = n / 2;
-        for (; bit > 0 && (j & bit); bit /= 2) {
-            j ^= bit;
-        }
-        j |= bit;
-    }
-}
-
-// In place, n a power of two, forward; the inverse (without 1 / n) takes conjugate twiddles.
-static void radix2(complex_row x, int64_t n, complex_row twiddles, bool inverse)
-{
-    swap_bits(x, n);
-    for (int64_t half = 1; half < n; half *= 2) {
-        const int64_t stride = n / (2 * half);
-        for (int64_t start = 0; start < n; start += 2 * half) {
-            for (int64_t k = 0; k < half; k++) {
-                const double c = twiddles.re[k * stride], s = inverse ? -twiddles.im[k * stride] : twiddles.im[k * stride];
-                const int64_t i = start + k, j = i + half;
-                const double re = x.re[j] * c - x.im[j] * s, im = x.re[j] * s + x.im[j] * c;
-                x.re[j] = x.re[i] - re;
-                x.im[j] = x.im[i] - im;
-                x.re[i] += re;
-                x.im[i] += im;
-            }
-        }
-    }
-}
-
-// Sets up a transform in `words` doubles of scratch.
-static void fourier_init(fourier *f, int64_t n, bool inverse, double *words)
-{
-    int64_t count;
-    *f = (fourier){.n = n, .inverse = inverse};
-    fourier_words(n, &f->m, &count);
-    f->data = take_row(&words, n);
-    if (f->m == 0) {
-        f->twiddles = take_row(&words, n / 2);
-        fill_twiddles(f->twiddles, n);
-        return;
-    }
-    f->chirp = take_row(&words, n);
-    f->a = take_row(&words, f->m);
-    f->b = take_row(&words, f->m);
-    f->twiddles = take_row(&words, f->m / 2);
-    fill_twiddles(f->twiddles, f->m);
-    memset(f->b.re, 0, 2 * (size_t)f->m * sizeof(double));
-    for (int64_t k = 0, square = 0; k < n; k++) {
-        // square = k^2 mod 2n, kept small so that the angle stays precise.
-        const double angle = (inverse ? PI : -PI) * (double)square / (double)n;
-        f->chirp.re[k] = cos(angle);
-        f->chirp.im[k] = sin(angle);
-        f->b.re[k] = f->b.re[(f->m - k) % f->m] = f->chirp.re[k];
-        f->b.im[k] = f->b.im[(f->m - k) % f->m] = -f->chirp.im[k];
-        square = (square + 2 * k + 1) % (2 * n);
-    }
-    radix2(f->b, f->m, f->twiddles, false);
-}
-
-// Transforms data in place.
 static void fourier_run(fourier *f)
 {
-    if (f->m == 0) {
-        radix2(f->data, f->n, f->twiddles, f->inverse);
+    if (f->is_double) {
+        double_transform_run(&f->full, f->re, f->im);
     } else {
-        memset(f->a.re, 0, 2 * (size_t)f->m * sizeof(double));
-        for (int64_t k = 0; k < f->n; k++) {
-            f->a.re[k] = f->data.re[k];
-            f->a.im[k] = f->data.im[k];
-            multiply(f->a, k, f->chirp.re[k], f->chirp.im[k]);
-        }
-        radix2(f->a, f->m, f->twiddles, false);
-        for (int64_t k = 0; k < f->m; k++) {
-            multiply(f->a, k, f->b.re[k], f->b.im[k]);
-        }
-        radix2(f->a, f->m, f->twiddles, true);
-        for (int64_t k = 0; k < f->n; k++) {
-            f->data.re[k] = f->a.re[k] / (double)f->m;
-            f->data.im[k] = f->a.im[k] / (double)f->m;
-            multiply(f->data, k, f->chirp.re[k], f->chirp.im[k]);
-        }
-    }
-    for (int64_t k = 0; f->inverse && k < f->n; k++) {
-        f->data.re[k] /= (double)f->n;
-        f->data.im[k] /= (double)f->n;
+        single_transform_run(&f->single, f->re, f->im);
     }
 }
 
-// For any length up to n. A power of two needs less than the odd number before it, so an odd length is planned for.
 static tn_status prepare_fourier(tn_prepare *prepare, int64_t n)
 {
-    int64_t m, words;
+    int64_t words = 0;
     size_t bytes;
-    if (tn_tensor_count(prepare->query->out[0]) == 0) {
-        return tn_prepare_slots(prepare, 0);
-    }
-    if (!fourier_words(n | 1, &m, &words) || !tn_mul_size((size_t)words, sizeof(double), &bytes)) {
+    const bool some = tn_tensor_count(prepare->query->out[0]) > 0;
+    if ((some && !fourier_words(n, &words)) || !tn_mul_size((size_t)words, sizeof(double), &bytes)) {
         return tn_fail_memory(prepare->diag, prepare->query->name, SIZE_MAX);
     }
     return tn_prepare_slots(prepare, bytes);
@@ -354,8 +286,8 @@ static void mirror(const dft_job *job, fourier *f)
     const int64_t given = TN_MIN(job->x_dim, job->n / 2 + 1);
     for (int64_t k = job->n / 2 + 1; k < job->n; k++) {
         const int64_t other = job->n - k;
-        f->data.re[k] = other < given ? f->data.re[other] : 0;
-        f->data.im[k] = other < given ? -f->data.im[other] : 0;
+        f->re[k] = other < given ? f->re[other] : 0;
+        f->im[k] = other < given ? -f->im[other] : 0;
     }
 }
 
@@ -366,22 +298,22 @@ static void dft_task(void *context, size_t first, size_t count, unsigned slot)
     const bool half = job->attr->onesided && job->attr->inverse;
     const int64_t given = TN_MIN(job->x_dim, half ? job->n / 2 + 1 : job->n);
     fourier f;
-    fourier_init(&f, job->n, job->attr->inverse, tn_slot_scratch(job->call, slot));
+    fourier_init(&f, job->n, job->attr->inverse, x->dtype, tn_slot_scratch(job->call, slot));
     for (int64_t line = (int64_t)first; line < (int64_t)(first + count) && !tn_cancelled(job->call); line++) {
         const int64_t outer = line / job->inner, in = line % job->inner;
         const int64_t from = (outer * job->x_dim * job->inner + in) * job->x_parts, to = (outer * job->y_dim * job->inner + in) * job->y_parts;
-        memset(f.data.re, 0, 2 * (size_t)job->n * sizeof(double));
-        tn_row_load(x->dtype, x->data, from, job->inner * job->x_parts, given, f.data.re);
+        memset(f.re, 0, 2 * (size_t)job->n * sizeof(double));
+        tn_row_load(x->dtype, x->data, from, job->inner * job->x_parts, given, f.re);
         if (job->x_parts == 2) {
-            tn_row_load(x->dtype, x->data, from + 1, job->inner * job->x_parts, given, f.data.im);
+            tn_row_load(x->dtype, x->data, from + 1, job->inner * job->x_parts, given, f.im);
         }
         if (half) {
             mirror(job, &f);
         }
         fourier_run(&f);
-        tn_row_store(y->dtype, y->data, to, job->inner * job->y_parts, job->y_dim, f.data.re);
+        tn_row_store(y->dtype, y->data, to, job->inner * job->y_parts, job->y_dim, f.re);
         if (job->y_parts == 2) {
-            tn_row_store(y->dtype, y->data, to + 1, job->inner * job->y_parts, job->y_dim, f.data.im);
+            tn_row_store(y->dtype, y->data, to + 1, job->inner * job->y_parts, job->y_dim, f.im);
         }
     }
 }
@@ -431,20 +363,22 @@ static void stft_task(void *context, size_t first, size_t count, unsigned slot)
     const tn_tensor *x = job->call->in[0], *window = tn_call_in(job->call, WINDOW), *y = job->call->out[0];
     const int64_t frames = y->shape.dims[1], bins = y->shape.dims[2], parts = x->shape.rank == 3 ? x->shape.dims[2] : 1;
     fourier f;
-    fourier_init(&f, job->frame, false, tn_slot_scratch(job->call, slot));
+    fourier_init(&f, job->frame, false, x->dtype, tn_slot_scratch(job->call, slot));
     for (int64_t item = (int64_t)first; item < (int64_t)(first + count) && !tn_cancelled(job->call); item++) {
         const int64_t from = (item / frames * x->shape.dims[1] + item % frames * job->step) * parts, to = item * bins * 2;
-        memset(f.data.re, 0, 2 * (size_t)job->frame * sizeof(double));
-        tn_row_load(x->dtype, x->data, from, parts, job->frame, f.data.re);
+        memset(f.re, 0, 2 * (size_t)job->frame * sizeof(double));
+        tn_row_load(x->dtype, x->data, from, parts, job->frame, f.re);
         if (parts == 2) {
-            tn_row_load(x->dtype, x->data, from + 1, parts, job->frame, f.data.im);
+            tn_row_load(x->dtype, x->data, from + 1, parts, job->frame, f.im);
         }
         for (int64_t i = 0; window && i < job->frame; i++) {
-            multiply(f.data, i, tn_element(window, i), 0);
+            const double v = tn_element(window, i);
+            f.re[i] *= v;
+            f.im[i] *= v;
         }
         fourier_run(&f);
-        tn_row_store(y->dtype, y->data, to, 2, bins, f.data.re);
-        tn_row_store(y->dtype, y->data, to + 1, 2, bins, f.data.im);
+        tn_row_store(y->dtype, y->data, to, 2, bins, f.re);
+        tn_row_store(y->dtype, y->data, to + 1, 2, bins, f.im);
     }
 }
 
