@@ -33,10 +33,12 @@ const char *tn_import_probe(const uint8_t *data, size_t size);
 
 // Reads a model. Errors: TN_INVALID_MODEL, TN_UNSUPPORTED (one message that lists every operator that cannot be mapped, with node
 // names and reasons), TN_LIMIT, TN_OUT_OF_MEMORY. On failure *out is zeroed and nothing is kept.
-tn_status tn_import_model(tn_import *out, const uint8_t *data, size_t size, const tn_import_options *options, tn_heap *heap, tn_diag *diag);
+tn_status tn_import_model(tn_import *out, const uint8_t *data, size_t size, const tn_import_options *options, tn_heap *heap,
+                          tn_diag *diag);
 void tn_import_deinit(tn_import *import);   // destroys graph (if still there) and unmaps files
 
 // The ONNX reader (import/onnx).
-tn_status tn_import_onnx(tn_import *out, const uint8_t *data, size_t size, const tn_import_options *options, tn_heap *heap, tn_diag *diag);
+tn_status tn_import_onnx(tn_import *out, const uint8_t *data, size_t size, const tn_import_options *options, tn_heap *heap,
+                         tn_diag *diag);
 
 #endif

@@ -213,7 +213,7 @@ static tn_status find_only(tn_onnx_scope *scope, tn_span graph, uint32_t number,
 static tn_status read_inline(tn_onnx_scope *scope, tn_span graph, tn_value *in, tn_value **out)
 {
     static const uint32_t order[] = {INITIALISER, SPARSE_INITIALISER, NODE};
-    tn_span input, output;
+    tn_span input = {NULL, 0}, output = {NULL, 0};
     bool absent;
     TN_TRY(find_only(scope, graph, INPUT, &input));
     TN_TRY(find_only(scope, graph, OUTPUT, &output));

@@ -272,7 +272,7 @@ static tn_status graph_name(tn_onnx_reader *reader, tn_span graph, const char **
 // would be a bug of ours, and must not get further).
 static tn_status read_main(tn_onnx_reader *reader, model *m)
 {
-    const char *name;
+    const char *name = "";
     TN_TRY(read_model(reader, m));
     TN_TRY(check_versions(reader, m));
     TN_TRY(default_opset(reader, m));

@@ -215,7 +215,7 @@ static tn_status find_external(source *s)
         return tn_fail(reader->diag, TN_INVALID_ARGUMENT, s->place,
                        "the weights are in the external file '%s': say in which folder (option folder)", path);
     }
-    size_t index;
+    size_t index = 0;
     const size_t *known = tn_map_find(&reader->files, path, strlen(path));
     if (known) {
         index = *known;
