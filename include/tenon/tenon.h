@@ -124,6 +124,12 @@ typedef enum tenon_dtype {
 TENON_API const char *tenon_dtype_text(tenon_dtype dtype); /* numpy or ml_dtypes name */
 TENON_API size_t tenon_dtype_bytes(tenon_dtype dtype);     /* bytes of one element in memory; 0: not a type */
 
+typedef enum tenon_kind {
+    TENON_KIND_TENSOR = 0,
+    TENON_KIND_SEQUENCE = 1, /* of tensors */
+    TENON_KIND_NONE = 2      /* an optional that holds nothing */
+} tenon_kind;
+
 /* ---- allocator and log ---- */
 
 typedef struct tenon_allocator {
@@ -171,7 +177,8 @@ typedef struct tenon_value_info {
     int rank;                  /* -1: unknown */
     int64_t dims[8];           /* -1 where not fixed */
     const char *symbols[8];    /* name of a dim that is not fixed, or NULL */
-    int optional;              /* non-zero: may be left unset */
+    int optional;              /* non-zero: an optional value, which may hold none */
+    tenon_kind kind;           /* tensor or sequence (of an optional: what it may hold); dtype of a sequence is that of its items */
 } tenon_value_info;
 
 TENON_API size_t tenon_model_input_count(const tenon_model *model);  /* graph order; without those that have an initialiser */
@@ -269,13 +276,20 @@ typedef struct tenon_tensor {
     tenon_dtype dtype;
     int rank;
     int64_t dims[8];
-    void *data;
+    void *data;        /* strings: const char * cells, valid as long as the tensor */
     size_t bytes;
+    tenon_kind kind;   /* SEQUENCE: dtype is that of the items, `count` of which tenon_session_output_item gives; no data */
+    size_t count;
 } tenon_tensor;
 
 /* Sets an input by copy: `bytes` must be what the shape needs. Stays set until set again or tenon_session_clear_inputs. */
 TENON_API tenon_status tenon_session_set_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims,
                                                const void *data, size_t bytes, tenon_error **error);
+
+/* Sets an input that is a sequence by copy of its items, and an optional one to none. */
+TENON_API tenon_status tenon_session_set_sequence(tenon_session *session, const char *name, const tenon_tensor *items, size_t count,
+                                                  tenon_error **error);
+TENON_API tenon_status tenon_session_set_none(tenon_session *session, const char *name, tenon_error **error);
 
 /* Sets an input by reference: data is read during run, must be aligned to its element, and must stay until the input is set again. */
 TENON_API tenon_status tenon_session_bind_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims,
@@ -293,6 +307,10 @@ TENON_API tenon_status tenon_session_run(tenon_session *session, const char *con
 /* Borrows result `index` of the last run's names; valid until the next call that changes the session. */
 TENON_API tenon_status tenon_session_output(const tenon_session *session, size_t index, tenon_tensor *tensor, tenon_error **error);
 TENON_API size_t tenon_session_output_count(const tenon_session *session);
+
+/* Borrows one item of a result that is a sequence. */
+TENON_API tenon_status tenon_session_output_item(const tenon_session *session, size_t index, size_t item, tenon_tensor *tensor,
+                                                 tenon_error **error);
 
 /* Plans for the shapes and values set now without running. */
 TENON_API tenon_status tenon_session_prepare(tenon_session *session, const char *const *names, size_t count, tenon_error **error);

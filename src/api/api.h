@@ -42,6 +42,7 @@ typedef struct tn_input {
     void *held;                   // our copy
     size_t held_bytes;
     bool set;
+    tn_arena objects;             // strings, items of sequences
 } tn_input;
 
 typedef struct tn_binding {
@@ -84,6 +85,7 @@ struct tenon_session {
     pid_t pid;                    // of the process that made it
     tn_pool_shared *pool;         // held; NULL: own threads
     tn_block_cache blocks;
+    tn_arena objects;             // of the last run
     unsigned *cores;              // the calling thread's while it runs, by the affinity policy; NULL: anywhere
     size_t n_cores;
     const char *affinity_note;    // why the policy changes nothing, or NULL

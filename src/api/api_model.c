@@ -166,7 +166,10 @@ size_t tenon_model_output_count(const tenon_model *model) { return model ? model
 
 static tenon_status describe(const tn_graph *graph, const tn_value *value, tenon_value_info *out)
 {
-    tenon_value_info info = {.struct_size = sizeof info, .name = value->name, .dtype = (tenon_dtype)value->dtype, .rank = value->shape.rank};
+    tenon_value_info info = {.struct_size = sizeof info, .name = value->name, .dtype = (tenon_dtype)value->dtype, .rank = value->shape.rank,
+                             .optional = value->kind == TN_KIND_OPTIONAL};
+    const tn_kind held = value->kind == TN_KIND_OPTIONAL ? value->inner : value->kind;
+    info.kind = held == TN_KIND_SEQUENCE ? TENON_KIND_SEQUENCE : TENON_KIND_TENSOR;
     for (int i = 0; i < value->shape.rank; i++) {
         const int64_t dim = value->shape.dims[i];
         info.dims[i] = tn_dim_known(dim) ? dim : -1;

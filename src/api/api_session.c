@@ -64,6 +64,10 @@ void tenon_session_destroy(tenon_session *session)
         tn_pool_shared_drop(session->pool);
     }
     tn_arena_pool_drop(session->context.arenas);
+    tn_arena_deinit(&session->objects);
+    for (size_t i = 0; session->inputs && i < session->n_inputs; i++) {
+        tn_arena_deinit(&session->inputs[i].objects);
+    }
     tn_block_trim(&session->blocks);
     tn_give(heap, session->cores);
     tn_give(heap, session->inputs);
@@ -532,7 +536,7 @@ static void observe(void *observer, const tn_plan *plan, const tn_step *step, bo
     size_t count = 0;
     for (int i = 0; after && i < step->call.n_out && count < MAX_OBSERVED; i++) {
         const tn_tensor *out = step->call.out[i];
-        copies[count] = out && out->data ? tn_plain_copy(out, &session->context.cpu, session->heap) : NULL;
+        copies[count] = out && out->data && out->kind == TN_KIND_TENSOR ? tn_plain_copy(out, &session->context.cpu, session->heap) : NULL;
         if (!copies[count]) {
             continue;
         }
@@ -580,7 +584,9 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
     tn_diag_clear(&diag);
     tn_status status = enter(session, names, count, &diag);
     if (status == TN_OK) {
-        tn_run run = {.context = &session->context, .workers = session->workers, .cancel = &session->cancel, .diag = &diag,
+        tn_arena_deinit(&session->objects);
+        tn_arena_init(&session->objects, session->heap);
+        tn_run run = {.context = &session->context, .objects = &session->objects, .workers = session->workers, .cancel = &session->cancel, .diag = &diag,
                       .deadline_ns = session->deadline_ns ? tn_clock_ns() + session->deadline_ns : 0,
                       .observe = session->step ? observe : NULL, .observer = session};
         tn_affinity_saved saved = {.valid = false};

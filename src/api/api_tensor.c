@@ -49,8 +49,9 @@ static tn_status check_input(const tn_value *value, tn_tensor *given, size_t byt
         return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the input has shape %s, but the model takes %s",
                        tn_shape_print(&given->shape, a, sizeof a), tn_shape_print(&value->shape, b, sizeof b));
     }
-    if (given->dtype == TN_STRING) {
-        return tn_fail(diag, TN_UNSUPPORTED, value->name, "string tensors are not supported");
+    const tn_kind held = value->kind == TN_KIND_OPTIONAL ? value->inner : value->kind;
+    if (held != TN_KIND_TENSOR) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the model takes a sequence here");
     }
     if (!tn_tensor_bytes(given, &needed)) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the shape %s is too large", tn_shape_print(&given->shape, a, sizeof a));
@@ -63,6 +64,50 @@ static tn_status check_input(const tn_value *value, tn_tensor *given, size_t byt
         return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "data must not be NULL");
     }
     return TN_OK;
+}
+
+static tn_status no_room(const char *name, size_t bytes, tn_diag *diag) { return tn_fail_memory(diag, name, bytes); }
+
+// The cells of a string tensor and the texts they point to, in the arena.
+static tn_status copy_strings(tn_arena *arena, tn_tensor *tensor, const char *name, tn_diag *diag)
+{
+    const size_t count = (size_t)tn_tensor_count(tensor);
+    const char *const *from = tensor->data;
+    const char **cells = tn_arena_array(arena, count + 1, sizeof *cells);
+    if (!cells) {
+        return no_room(name, count * sizeof *cells, diag);
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (!from[i]) {
+            return tn_fail(diag, TN_INVALID_ARGUMENT, name, "string %zu is NULL", i);
+        }
+        cells[i] = tn_arena_text(arena, from[i], strlen(from[i]));
+        if (!cells[i]) {
+            return no_room(name, strlen(from[i]), diag);
+        }
+    }
+    tensor->data = cells;
+    return TN_OK;
+}
+
+// What an optional input holds is boxed.
+static tn_status box(tn_input *input, const tn_value *value, tn_diag *diag)
+{
+    if (value->kind != TN_KIND_OPTIONAL) {
+        return TN_OK;
+    }
+    tn_tensor *boxed = tn_arena_copy(&input->objects, &input->tensor, sizeof input->tensor);
+    if (!boxed) {
+        return no_room(value->name, sizeof *boxed, diag);
+    }
+    input->tensor = (tn_tensor){.kind = TN_KIND_OPTIONAL, .dtype = boxed->dtype, .data = boxed};
+    return TN_OK;
+}
+
+static void reset_objects(tenon_session *session, tn_input *input)
+{
+    tn_arena_deinit(&input->objects);
+    tn_arena_init(&input->objects, session->heap);
 }
 
 static tn_status copy_in(tenon_session *session, tn_input *input, size_t bytes, tn_diag *diag)
@@ -113,10 +158,107 @@ static tenon_status set_input(tenon_session *session, const char *name, tenon_dt
         status = tn_fail(&diag, TN_INVALID_ARGUMENT, name, "data by reference must be aligned to its element (%zu bytes)", element);
     }
     if (status == TN_OK) {
+        input->set = false;
         input->tensor = given;
-        input->set = true;
-        status = copy ? copy_in(session, input, bytes, &diag) : TN_OK;
+        reset_objects(session, input);
+        if (given.dtype == TN_STRING) {
+            status = copy_strings(&input->objects, &input->tensor, name, &diag);
+        } else if (copy) {
+            status = copy_in(session, input, bytes, &diag);
+        }
+        status = status == TN_OK ? box(input, session->model->import.graph->inputs[index], &diag) : status;
         input->set = status == TN_OK;
+    }
+    return tn_api_fail(error, status, &diag);
+}
+
+static tn_status copy_item(tn_arena *arena, const tenon_tensor *from, const tn_value *value, tn_tensor *to, tn_diag *diag)
+{
+    size_t bytes;
+    if (from->rank < 0 || from->rank > TN_MAX_RANK || (tn_dtype)from->dtype != value->dtype) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "an item is %s of rank %d, but the model takes %s", tn_dtype_text((tn_dtype)from->dtype),
+                       from->rank, tn_dtype_text(value->dtype));
+    }
+    *to = (tn_tensor){.dtype = (tn_dtype)from->dtype, .shape = tn_shape_of(from->rank, from->dims), .data = from->data};
+    for (int i = 0; i < from->rank; i++) {
+        if (from->dims[i] < 0) {
+            return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "dim %d of an item is %lld", i, (long long)from->dims[i]);
+        }
+    }
+    if (!tn_tensor_bytes(to, &bytes) || bytes != from->bytes || (bytes && !from->data)) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "an item's bytes do not fit its shape");
+    }
+    if (to->dtype == TN_STRING) {
+        return copy_strings(arena, to, value->name, diag);
+    }
+    to->data = tn_arena_take(arena, bytes + 1);
+    if (!to->data) {
+        return no_room(value->name, bytes, diag);
+    }
+    if (bytes) {
+        memcpy(to->data, from->data, bytes);
+    }
+    return TN_OK;
+}
+
+static tn_status set_sequence(tenon_session *session, tn_input *input, const tn_value *value, const tenon_tensor *items, size_t count,
+                              tn_diag *diag)
+{
+    const tn_kind held = value->kind == TN_KIND_OPTIONAL ? value->inner : value->kind;
+    if (held != TN_KIND_SEQUENCE) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the model takes a tensor here, not a sequence");
+    }
+    if (count && !items) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "items must not be NULL");
+    }
+    input->set = false;
+    reset_objects(session, input);
+    tn_sequence *sequence = tn_arena_take(&input->objects, sizeof *sequence);
+    tn_tensor *copies = tn_arena_array(&input->objects, count + 1, sizeof *copies);
+    if (!sequence || !copies) {
+        return no_room(value->name, count * sizeof *copies, diag);
+    }
+    for (size_t i = 0; i < count; i++) {
+        TN_TRY(copy_item(&input->objects, &items[i], value, &copies[i], diag));
+    }
+    *sequence = (tn_sequence){.count = (int64_t)count, .items = copies};
+    input->tensor = (tn_tensor){.kind = TN_KIND_SEQUENCE, .dtype = value->dtype, .data = sequence};
+    TN_TRY(box(input, value, diag));
+    input->set = true;
+    return TN_OK;
+}
+
+tenon_status tenon_session_set_sequence(tenon_session *session, const char *name, const tenon_tensor *items, size_t count, tenon_error **error)
+{
+    tn_diag diag;
+    size_t index = 0;
+    if (!session) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
+    }
+    tn_diag_clear(&diag);
+    tn_status status = find_input(session, name, &index, &diag);
+    if (status == TN_OK) {
+        status = set_sequence(session, &session->inputs[index], session->model->import.graph->inputs[index], items, count, &diag);
+    }
+    return tn_api_fail(error, status, &diag);
+}
+
+tenon_status tenon_session_set_none(tenon_session *session, const char *name, tenon_error **error)
+{
+    tn_diag diag;
+    size_t index = 0;
+    if (!session) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
+    }
+    tn_diag_clear(&diag);
+    tn_status status = find_input(session, name, &index, &diag);
+    if (status == TN_OK && session->model->import.graph->inputs[index]->kind != TN_KIND_OPTIONAL) {
+        status = tn_fail(&diag, TN_INVALID_ARGUMENT, name, "this input is not optional");
+    }
+    if (status == TN_OK) {
+        tn_input *input = &session->inputs[index];
+        input->tensor = (tn_tensor){.kind = TN_KIND_OPTIONAL, .dtype = session->model->import.graph->inputs[index]->dtype};
+        input->set = true;
     }
     return tn_api_fail(error, status, &diag);
 }
@@ -180,6 +322,28 @@ tenon_status tenon_session_bind_output(tenon_session *session, const char *name,
     return TENON_OK;
 }
 
+// What an optional holds; itself when it holds nothing or is none.
+static const tn_tensor *held_by(const tn_tensor *tensor)
+{
+    return tensor->kind == TN_KIND_OPTIONAL && tensor->data ? tensor->data : tensor;
+}
+
+static void lend(const tn_tensor *from, tenon_tensor *to)
+{
+    *to = (tenon_tensor){.dtype = (tenon_dtype)from->dtype};
+    if (from->kind == TN_KIND_OPTIONAL) {
+        to->kind = TENON_KIND_NONE;
+    } else if (from->kind == TN_KIND_SEQUENCE) {
+        to->kind = TENON_KIND_SEQUENCE;
+        to->count = from->data ? (size_t)((const tn_sequence *)from->data)->count : 0;
+    } else {
+        to->rank = from->shape.rank;
+        to->data = from->data;
+        memcpy(to->dims, from->shape.dims, sizeof to->dims);
+        (void)tn_tensor_bytes(from, &to->bytes);
+    }
+}
+
 size_t tenon_session_output_count(const tenon_session *session) { return session && session->ran ? session->wanted->count : 0; }
 
 tenon_status tenon_session_output(const tenon_session *session, size_t index, tenon_tensor *tensor, tenon_error **error)
@@ -194,9 +358,21 @@ tenon_status tenon_session_output(const tenon_session *session, size_t index, te
     if (index >= session->wanted->count) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "index", "result %zu of %zu", index, session->wanted->count);
     }
-    const tn_tensor *result = &session->wanted->results[index].tensor;
-    *tensor = (tenon_tensor){.dtype = (tenon_dtype)result->dtype, .rank = result->shape.rank, .data = result->data};
-    memcpy(tensor->dims, result->shape.dims, sizeof tensor->dims);
-    (void)tn_tensor_bytes(result, &tensor->bytes);
+    lend(held_by(&session->wanted->results[index].tensor), tensor);
+    return TENON_OK;
+}
+
+tenon_status tenon_session_output_item(const tenon_session *session, size_t index, size_t item, tenon_tensor *tensor, tenon_error **error)
+{
+    const tenon_status status = tenon_session_output(session, index, tensor, error);
+    if (status != TENON_OK) {
+        return status;
+    }
+    if (tensor->kind != TENON_KIND_SEQUENCE || item >= tensor->count) {
+        memset(tensor, 0, sizeof *tensor);
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "item", "result %zu is not a sequence with an item %zu", index, item);
+    }
+    const tn_tensor *sequence = held_by(&session->wanted->results[index].tensor);
+    lend(&((const tn_sequence *)sequence->data)->items[item], tensor);
     return TENON_OK;
 }

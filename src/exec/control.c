@@ -36,7 +36,7 @@ static tn_status reserve(control *c, held *h, size_t bytes)
     if (bytes > c->run->context->limit_tensor) {
         return tn_fail(c->run->diag, TN_LIMIT, c->step->call.name, "a value of a body is larger than limit_tensor_bytes allows");
     }
-    if (bytes <= h->capacity && h->tensor.data) {
+    if (bytes <= h->capacity && h->capacity) {
         return TN_OK;
     }
     const size_t room = bytes + bytes / 2 + TN_ALIGNMENT;
@@ -44,10 +44,10 @@ static tn_status reserve(control *c, held *h, size_t bytes)
     if (!data) {
         return no_memory(c, room);
     }
-    if (h->tensor.data && h->capacity) {
+    if (h->capacity) {
         memcpy(data, h->tensor.data, TN_MIN(h->capacity, bytes));
+        tn_give(c->heap, h->tensor.data);
     }
-    tn_give(c->heap, h->tensor.data);
     h->tensor.data = data;
     h->capacity = room;
     return TN_OK;
@@ -56,6 +56,14 @@ static tn_status reserve(control *c, held *h, size_t bytes)
 static tn_status hold(control *c, held *h, const tn_tensor *from)
 {
     size_t bytes;
+    if (from->kind != TN_KIND_TENSOR) {      // immutable, and lives to the end of the run
+        if (h->capacity) {
+            tn_give(c->heap, h->tensor.data);
+            h->capacity = 0;
+        }
+        h->tensor = *from;
+        return TN_OK;
+    }
     if (!tn_tensor_bytes(from, &bytes)) {
         return tn_fail(c->run->diag, TN_INTERNAL, c->step->call.name, "a value of a body has no size");
     }
@@ -84,6 +92,15 @@ static tn_status give_result(control *c, int index, const tn_tensor *from)
 {
     tn_tensor *out;
     size_t bytes;
+    if (from->kind != TN_KIND_TENSOR) {
+        out = index < c->step->call.n_out ? c->step->call.out[index] : NULL;
+        if (out) {
+            out->kind = from->kind;
+            out->dtype = from->dtype;
+            out->data = from->data;
+        }
+        return TN_OK;
+    }
     TN_TRY(open_result(c, index, from->dtype, &from->shape, &out));
     if (out && tn_tensor_bytes(from, &bytes) && bytes) {
         memcpy(out->data, from->data, bytes);
@@ -105,7 +122,9 @@ static tn_status open_control(control *c, tn_program *body)
 static void free_held(control *c, held *list, size_t count)
 {
     for (size_t i = 0; list && i < count; i++) {
-        tn_give(c->heap, list[i].tensor.data);
+        if (list[i].capacity) {
+            tn_give(c->heap, list[i].tensor.data);
+        }
     }
     tn_give(c->heap, list);
 }
@@ -163,6 +182,9 @@ static tn_status run_if(control *c, tn_program **bodies)
 static tn_status stack(control *c, held *h, const tn_tensor *element, int64_t step)
 {
     size_t bytes, total;
+    if (element->kind != TN_KIND_TENSOR) {
+        return tn_fail(c->run->diag, TN_INVALID_MODEL, c->step->call.name, "a scanned result must be a tensor");
+    }
     if (step > 0 && (h->tensor.dtype != element->dtype || !tn_shape_equal(&h->tensor.shape, &element->shape))) {
         return tn_fail(c->run->diag, TN_INVALID_MODEL, c->step->call.name, "a scanned result changes its shape from step to step");
     }

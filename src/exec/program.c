@@ -188,7 +188,7 @@ void tn_program_visit(const tn_program *program, void (*visit)(const tn_plan *pl
 
 static bool in_key_by_value(const tn_program *program, size_t index, const tn_tensor *input, size_t *bytes)
 {
-    return program->by_value[index] && input->data && tn_tensor_count(input) <= MAX_KEY_ELEMENTS && tn_tensor_bytes(input, bytes);
+    return program->by_value[index] && input->kind == TN_KIND_TENSOR && input->data && tn_tensor_count(input) <= MAX_KEY_ELEMENTS && tn_tensor_bytes(input, bytes);
 }
 
 // The key: dtype and shape of every input, and the contents of those that decide shapes.
@@ -196,8 +196,9 @@ static void write_key(tn_program *program, const tn_tensor *inputs)
 {
     unsigned char *at = program->key;
     for (size_t i = 0; i < program->graph->n_inputs; i++) {
-        const int64_t head[2] = {inputs[i].dtype, inputs[i].shape.rank};
-        const size_t dims = (size_t)inputs[i].shape.rank * sizeof(int64_t);
+        const int rank = inputs[i].kind == TN_KIND_TENSOR ? inputs[i].shape.rank : 0;
+        const int64_t head[2] = {inputs[i].dtype + 256 * (int64_t)inputs[i].kind, rank};
+        const size_t dims = (size_t)rank * sizeof(int64_t);
         size_t bytes;
         memcpy(at, head, sizeof head);
         memcpy(at + sizeof head, inputs[i].shape.dims, dims);
@@ -295,7 +296,8 @@ static tn_status make_plan(tn_program *program, const tn_tensor *inputs, tn_diag
     }
     for (size_t i = 0; i < program->graph->n_inputs; i++) {
         size_t bytes;
-        facts[i] = (tn_fact){.kind = TN_KIND_TENSOR, .dtype = inputs[i].dtype, .shape = inputs[i].shape};
+        facts[i] = (tn_fact){.kind = inputs[i].kind, .inner = program->graph->inputs[i]->inner, .dtype = inputs[i].dtype,
+                             .shape = inputs[i].kind == TN_KIND_TENSOR ? inputs[i].shape : tn_shape_unknown()};
         if (in_key_by_value(program, i, &inputs[i], &bytes)) {
             facts[i] = tn_fact_of(&inputs[i]);
         }
@@ -428,6 +430,9 @@ tn_status tn_program_resize(tn_program *program, tn_plan *plan, const tn_step *s
 {
     tn_slot *slot = &plan->slots[step->out[index]];
     size_t bytes;
+    if (slot->tensor.kind != TN_KIND_TENSOR) {
+        return tn_fail(diag, TN_INTERNAL, step->call.name, "result %d is no tensor", index);
+    }
     if (slot->lease != TN_LEASE_POOL) {
         return tn_shape_equal(&slot->tensor.shape, shape)
                    ? TN_OK
@@ -486,6 +491,7 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
     tn_call *call = &step->call;
     call->workers = run->workers;
     call->diag = run->diag;
+    call->objects = run->objects;
     call->resize = resize_call;
     call->resize_context = &r;
     call->cancel = (const volatile int *)(const volatile void *)run->cancel;
@@ -562,7 +568,7 @@ static tn_status give_results(tn_program *program, tn_plan *plan, tn_run *run, t
         const tn_slot *root = &plan->slots[plan->slots[plan->outputs[i]].root];
         size_t bytes;
         results[i].tensor = plan->slots[plan->outputs[i]].tensor;
-        if (!results[i].bound || root->lease == TN_LEASE_OUTPUT || !tn_tensor_bytes(&results[i].tensor, &bytes)) {
+        if (!results[i].bound || root->lease == TN_LEASE_OUTPUT || results[i].tensor.kind != TN_KIND_TENSOR || !tn_tensor_bytes(&results[i].tensor, &bytes)) {
             continue;
         }
         if (bytes > results[i].bound_bytes) {

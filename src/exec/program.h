@@ -21,6 +21,7 @@ typedef struct tn_run {
     void (*observe)(void *observer, const tn_plan *plan, const tn_step *step, bool after, uint64_t nanoseconds);
     void *observer;
     tn_diag *diag;
+    tn_arena *objects;                // strings and sequences made in the run; lives until the next
     unsigned depth;                   // stages and bodies below one another
 } tn_run;
 

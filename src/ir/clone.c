@@ -13,6 +13,7 @@ static bool copy_value(tn_graph *to, const tn_value *value)
         return false;
     }
     copy->kind = value->kind;
+    copy->inner = value->inner;
     copy->dtype = value->dtype;
     copy->shape = value->shape;
     copy->weight = value->weight;

@@ -21,7 +21,7 @@ typedef struct tn_use {
 struct tn_value {
     uint32_t id;              // unique in the graph; index in tn_graph.values
     const char *name;         // never NULL; unique for values that come from the model
-    tn_kind kind;
+    tn_kind kind, inner;      // inner: what an optional may hold
     tn_dtype dtype;           // TN_NONE until inferred
     tn_shape shape;
     tn_tensor *constant;      // contents (data may be unaligned), or NULL

@@ -51,11 +51,10 @@ typedef struct tn_attr {
 
 // ---- what is known of a value ----
 
-typedef enum tn_kind { TN_KIND_TENSOR, TN_KIND_SEQUENCE, TN_KIND_OPTIONAL } tn_kind;
-
 typedef struct tn_fact {
     tn_kind kind;
-    tn_dtype dtype;
+    tn_kind inner;               // OPTIONAL: what it may hold
+    tn_dtype dtype;              // of a sequence or optional: of its items
     tn_shape shape;
     const tn_tensor *value;      // the contents, fully known; NULL otherwise
     const int64_t *elems;        // integer or bool tensor of at most 64 elements, known in part (dim coding); else NULL

@@ -8,13 +8,27 @@
 #include "ir/layout.h"
 #include "ir/shape.h"
 
+typedef enum tn_kind { TN_KIND_TENSOR, TN_KIND_SEQUENCE, TN_KIND_OPTIONAL } tn_kind;
+
+// Besides tensors a value may hold a sequence or an optional (ONNX). Then `data` points to an immutable object that lives to the end of
+// the run (tn_call.objects) or as long as the model:
+//   SEQUENCE   const tn_sequence *; dtype is that of the items
+//   OPTIONAL   const tn_tensor * (a tensor or a sequence); NULL: none
+// shape means nothing for both. Elements of string tensors are const char * cells of 8 bytes with the same lifetime, so that movement
+// treats them like numbers.
 typedef struct tn_tensor {
+    tn_kind kind;
     tn_dtype dtype;
     tn_layout layout;
     tn_shape shape;      // the logical shape, whatever the layout
     void *data;          // NULL when only described. Constants may lie at any address: read them byte-safe (base/num.h)
                          // where the kernel row does not ask for aligned constants
 } tn_tensor;
+
+typedef struct tn_sequence {
+    int64_t count;
+    const tn_tensor *items;    // tensors of one dtype, PLAIN
+} tn_sequence;
 
 // Bytes of the elements in the tensor's layout; false when the shape is not known or the size does not fit.
 bool tn_tensor_bytes(const tn_tensor *tensor, size_t *bytes);

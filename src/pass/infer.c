@@ -231,7 +231,7 @@ static bool merge_declared(tn_fact *fact, const tn_value *value)
 static tn_status input_fact(tn_walk *walk, const tn_value *value, const tn_fact *given, tn_fact *fact)
 {
     if (!given) {
-        *fact = (tn_fact){.kind = value->kind, .dtype = value->dtype, .shape = value->shape};
+        *fact = (tn_fact){.kind = value->kind, .inner = value->inner, .dtype = value->dtype, .shape = value->shape};
         freshen(walk, fact);
         return TN_OK;
     }
@@ -337,6 +337,7 @@ static tn_status write_value(const tn_walk *walk, tn_graph *graph, tn_value *val
     TN_TRY(translate(walk, graph, &shape));
     keep_declared(value, &shape);
     value->kind = fact->kind;
+    value->inner = fact->inner;
     value->dtype = fact->dtype != TN_NONE ? fact->dtype : value->dtype;
     value->shape = shape;
     return TN_OK;

@@ -32,11 +32,11 @@ static tn_status add_slot(bind *b, const tn_value *value, tn_lease lease, int *o
     slot->root = at;
     slot->first = slot->last = -1;
     slot->index = -1;
-    slot->tensor = (tn_tensor){.dtype = fact->dtype, .shape = fact->shape, .layout = (tn_layout)b->work->layout[value->id]};
+    slot->tensor = (tn_tensor){.kind = fact->kind, .dtype = fact->dtype, .shape = fact->shape, .layout = (tn_layout)b->work->layout[value->id]};
     if (value->constant) {
         slot->tensor = *value->constant;
     }
-    if (lease != TN_LEASE_POOL) {
+    if (lease != TN_LEASE_POOL && fact->kind == TN_KIND_TENSOR) {
         if (!tn_tensor_bytes(&slot->tensor, &slot->bytes) || slot->bytes > b->work->context->limit_tensor) {
             char shape[160];
             return tn_fail(b->work->diag, TN_LIMIT, value->name, "a tensor of shape %s is larger than limit_tensor_bytes (%llu)",
@@ -215,7 +215,8 @@ static tn_status bind_node(bind *b, const tn_node *node)
     }
     for (int i = 0; i < node->n_out; i++) {
         if (node->out[i]) {
-            const bool known = tn_shape_known(&tn_work_fact(b->work, node->out[i])->shape);
+            const tn_fact *fact = tn_work_fact(b->work, node->out[i]);
+            const bool known = fact->kind == TN_KIND_TENSOR && tn_shape_known(&fact->shape);
             TN_TRY(add_slot(b, node->out[i], known ? TN_LEASE_SHARE : TN_LEASE_POOL, &at));
             dynamic = dynamic || !known;
             b->claimed[at] = node->out[i]->is_output && !plan->rest;

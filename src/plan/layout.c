@@ -35,6 +35,7 @@ uint8_t tn_work_operand_layout(const tn_work *work, const tn_node *node, const t
 static void describe(tn_work *work, const tn_value *value, uint8_t layout, tn_tensor *tensor)
 {
     const tn_fact *fact = tn_work_fact(work, value);
+    tensor->kind = fact->kind;
     tensor->dtype = fact->dtype;
     tensor->shape = fact->shape;
     tensor->layout = (tn_layout)layout;

@@ -25,6 +25,11 @@ static tn_status boxes_of(tn_work *work, const tn_node *node, int index, const t
     if (!move.out || !node->op->regions(&move) || move.count > TN_MAX_REGIONS) {
         return TN_OK;
     }
+    for (int i = 0; i < move.count && move.out->dtype == TN_STRING; i++) {
+        if (room[i].source < 0) {
+            return TN_OK;     // a string to fill with is no bytes
+        }
+    }
     tn_arena *arena = &work->graph->arena;
     tn_regions *regions = tn_arena_take(arena, sizeof *regions);
     tn_region *boxes = tn_arena_array(arena, move.count ? (size_t)move.count : 1, sizeof *boxes);
@@ -97,6 +102,17 @@ static bool unused(const tn_node *node)
     return true;
 }
 
+static bool all_tensors(const tn_node *node)
+{
+    for (int i = 0; i < node->n_in + node->n_out; i++) {
+        const tn_value *value = i < node->n_in ? node->in[i] : node->out[i - node->n_in];
+        if (value && value->kind != TN_KIND_TENSOR) {
+            return false;
+        }
+    }
+    return true;
+}
+
 static tn_status lower_node(tn_work *work, tn_node *node)
 {
     const tn_regions *regions[TN_MAX_OUT] = {NULL};
@@ -104,7 +120,7 @@ static tn_status lower_node(tn_work *work, tn_node *node)
         return TN_OK;
     }
     for (int i = 0; i < node->n_out; i++) {
-        if (node->out[i] && tn_dtype_bytes(node->out[i]->dtype) > 0 && node->out[i]->dtype != TN_STRING) {
+        if (node->out[i] && tn_dtype_bytes(node->out[i]->dtype) > 0 && all_tensors(node)) {
             TN_TRY(boxes_of(work, node, i, &regions[i]));
         }
         if (node->out[i] && !regions[i]) {

@@ -150,6 +150,7 @@ static void write_back(tn_work *work)
         tn_value *value = work->graph->values[i];
         if (value && !value->constant) {
             value->kind = work->facts[i].kind;
+            value->inner = work->facts[i].inner;
             value->dtype = work->facts[i].dtype;
             value->shape = work->facts[i].shape;
         }

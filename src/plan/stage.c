@@ -6,7 +6,7 @@
 static bool known(tn_work *work, const tn_value *value)
 {
     const tn_fact *fact = tn_work_fact(work, value);
-    return fact && fact->kind == TN_KIND_TENSOR && tn_shape_known(&fact->shape) && fact->dtype != TN_NONE;
+    return fact && (fact->kind != TN_KIND_TENSOR || (tn_shape_known(&fact->shape) && fact->dtype != TN_NONE));
 }
 
 // A node can run in this plan when all its operands have known shapes; its results may then be unknown only where the operator
@@ -57,6 +57,7 @@ static tn_status border_input(tn_work *work, tn_graph *rest, tn_value *copy, con
         return tn_fail_memory(work->diag, copy->name, sizeof *input);
     }
     input->kind = fact->kind;
+    input->inner = fact->inner;
     input->dtype = fact->dtype;
     input->shape = fact->shape;
     TN_TRY(tn_graph_add_input(rest, input));

@@ -33,19 +33,25 @@ class ModelOptions(c.Structure):
 
 class ValueInfo(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("name", c.c_char_p), ("dtype", c.c_int), ("rank", c.c_int),
-                ("dims", c.c_int64 * MAX_RANK), ("symbols", c.c_char_p * MAX_RANK), ("optional", c.c_int)]
+                ("dims", c.c_int64 * MAX_RANK), ("symbols", c.c_char_p * MAX_RANK), ("optional", c.c_int),
+                ("kind", c.c_int)]
 
 
 class SessionOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("device", c.c_char_p), ("threads", c.c_uint), ("precision", c.c_char_p),
                 ("strict", c.c_uint), ("memory_limit", c.c_uint64), ("isa", c.c_char_p), ("pin", c.c_char_p),
                 ("limit_work", c.c_uint64), ("limit_loop_steps", c.c_uint64), ("limit_peak_bytes", c.c_uint64),
-                ("plan_cache", c.c_size_t)]
+                ("plan_cache", c.c_size_t), ("pool", c.c_void_p), ("arenas", c.c_void_p), ("light", c.c_int),
+                ("power", c.c_void_p)]
 
 
 class Tensor(c.Structure):
-    _fields_ = [("dtype", c.c_int), ("rank", c.c_int), ("dims", c.c_int64 * MAX_RANK), ("data", c.c_void_p), ("bytes", c.c_size_t)]
+    _fields_ = [("dtype", c.c_int), ("rank", c.c_int), ("dims", c.c_int64 * MAX_RANK), ("data", c.c_void_p), ("bytes", c.c_size_t),
+                ("kind", c.c_int), ("count", c.c_size_t)]
 
+
+# Tensor.kind and ValueInfo.kind
+TENSOR, SEQUENCE, NONE = 0, 1, 2
 
 Handle = c.c_void_p
 _OUT = c.POINTER(c.c_void_p)
@@ -71,6 +77,9 @@ _PROTOTYPES = {
     "tenon_session_create": (c.c_int, [_OUT, Handle, c.POINTER(SessionOptions), _OUT]),
     "tenon_session_destroy": (None, [Handle]),
     "tenon_session_set_input": (c.c_int, [Handle, c.c_char_p, c.c_int, c.c_int, _DIMS, c.c_void_p, c.c_size_t, _OUT]),
+    "tenon_session_set_sequence": (c.c_int, [Handle, c.c_char_p, c.POINTER(Tensor), c.c_size_t, _OUT]),
+    "tenon_session_set_none": (c.c_int, [Handle, c.c_char_p, _OUT]),
+    "tenon_session_output_item": (c.c_int, [Handle, c.c_size_t, c.c_size_t, c.POINTER(Tensor), _OUT]),
     "tenon_session_bind_input": (c.c_int, [Handle, c.c_char_p, c.c_int, c.c_int, _DIMS, c.c_void_p, c.c_size_t, _OUT]),
     "tenon_session_clear_inputs": (None, [Handle]),
     "tenon_session_run": (c.c_int, [Handle, _NAMES, c.c_size_t, _OUT]),

@@ -29,16 +29,20 @@ class NodeArg:
     """One input or output of a model.
 
     name: str. shape: list of int, of str for a named free dim, of None for an unnamed one; None when the rank is unknown.
-    type: 'tensor(float)' and the like. dtype: the number in ONNX TensorProto.DataType. optional: may be left out of the feeds.
+    type: 'tensor(float)' and the like. dtype: the number in ONNX TensorProto.DataType. optional: None may be fed.
+    sequence: a list of arrays is fed.
     """
 
-    __slots__ = ("name", "shape", "type", "dtype", "optional")
+    __slots__ = ("name", "shape", "type", "dtype", "optional", "sequence")
 
     def __init__(self, info: _ffi.ValueInfo) -> None:
         self.name: str = (info.name or b"").decode("utf-8", "surrogateescape")
         self.dtype: int = info.dtype
-        self.type: str = _dtype.onnx_type(info.dtype)
         self.optional: bool = bool(info.optional)
+        self.sequence: bool = info.kind == _ffi.SEQUENCE
+        self.type: str = _dtype.onnx_type(info.dtype)
+        self.type = f"seq({self.type})" if self.sequence else self.type
+        self.type = f"optional({self.type})" if self.optional else self.type
         self.shape: Optional[List[Union[int, str, None]]] = None
         if info.rank >= 0:
             self.shape = [info.dims[i] if info.dims[i] >= 0 else (_ffi.text(info.symbols[i]) or None)
@@ -152,7 +156,7 @@ class InferenceSession:
         except BaseException:
             self.close()
             raise
-        self._types = {arg.name: arg.dtype for arg in self._inputs}
+        self._args = {arg.name: arg for arg in self._inputs}
 
     # ---- opening and closing ----
 
@@ -227,7 +231,8 @@ class InferenceSession:
 
         output_names: names of outputs or of tensors inside the model; None for all outputs. Only what they need is computed.
         feeds: name -> array of the input's dtype and a shape that fits it. numpy and ml_dtypes arrays, scalars as 0-d arrays,
-        object arrays of str for text; None leaves an optional input out. Dense aligned arrays are read in place.
+        object arrays of str for text, lists of arrays for sequences; None leaves an optional input out. Dense aligned arrays are
+        read in place. Results are arrays, lists of arrays for sequences, and None for an optional that holds nothing.
         """
         session = self._usable()
         with self._lock:
@@ -236,6 +241,8 @@ class InferenceSession:
                 for name, value in feeds.items():
                     if value is not None:
                         keep.append(self._bind(session, name, value))
+                    elif self._args.get(name) is not None and self._args[name].optional:
+                        self._call(self._lib.tenon_session_set_none, session, _encode(name, "feeds"))
                 names = None if output_names is None else [_encode(n, "output_names") for n in output_names]
                 array = (c.c_char_p * len(names))(*names) if names else None
                 if names is not None and not names:
@@ -251,7 +258,18 @@ class InferenceSession:
         """Hands one feed to the library by reference; returns what must stay alive for that."""
         if not isinstance(name, str):
             raise Error(Status.INVALID_ARGUMENT, f"feeds are named by str, not {type(name).__name__}", "feeds")
-        want = self._types.get(name)
+        arg = self._args.get(name)
+        if isinstance(value, (list, tuple)) and arg is not None and arg.sequence:
+            parts = [self._tensor(name, item, arg.dtype) for item in value]
+            items = (_ffi.Tensor * max(1, len(parts)))(*[tensor for tensor, _ in parts])
+            self._call(self._lib.tenon_session_set_sequence, session, _encode(name, "feeds"), items, len(parts))
+            return ()                             # the library has copied the items
+        t, keep = self._tensor(name, value, arg.dtype if arg is not None else None)
+        self._call(self._lib.tenon_session_bind_input, session, _encode(name, "feeds"), t.dtype, t.rank, t.dims, t.data, t.bytes)
+        return keep, t
+
+    def _tensor(self, name: str, value: Any, want: Optional[int]) -> Tuple[Any, Any]:
+        """One array as the library sees it, and what must stay alive for that."""
         array = self._as_array(name, value, want)
         number = _dtype.number_of(array.dtype)
         if number is None or (want is not None and number != want):
@@ -264,16 +282,17 @@ class InferenceSession:
         else:
             keep = _dtype.to_library(array, number)
             data, size = keep.ctypes.data, keep.nbytes
-        dims = (c.c_int64 * max(1, array.ndim))(*array.shape)
-        self._call(self._lib.tenon_session_bind_input, session, _encode(name, "feeds"), number, array.ndim, dims, data, size)
-        return keep, dims
+        tensor = _ffi.Tensor(dtype=number, rank=array.ndim, data=data, bytes=size)
+        for axis, dim in enumerate(array.shape):
+            tensor.dims[axis] = dim
+        return tensor, keep
 
     @staticmethod
     def _as_array(name: str, value: Any, want: Optional[int]) -> np.ndarray:
         if isinstance(value, np.ndarray):
             return value
         if isinstance(value, (list, tuple)):
-            raise Error(Status.UNSUPPORTED, "sequence inputs are not supported; give a numpy array for a tensor", name)
+            raise Error(Status.INVALID_ARGUMENT, "a list was given, but the model takes a tensor here: give a numpy array", name)
         if isinstance(value, (bool, int, float, complex)) and want not in (None, _dtype.STRING):
             return np.asarray(value, dtype=_dtype.to_numpy(want))
         return np.asarray(value)
@@ -291,6 +310,20 @@ class InferenceSession:
         """Copies result `index` of the last run out of the session."""
         tensor = _ffi.Tensor()
         self._call(self._lib.tenon_session_output, session, index, c.byref(tensor))
+        if tensor.kind == _ffi.NONE:
+            return None
+        if tensor.kind == _ffi.SEQUENCE:
+            items = []
+            for item in range(tensor.count):
+                part = _ffi.Tensor()
+                self._call(self._lib.tenon_session_output_item, session, index, item, c.byref(part))
+                items.append(self._array(part))
+            return items
+        return self._array(tensor)
+
+    @staticmethod
+    def _array(tensor: _ffi.Tensor) -> np.ndarray:
+        """A copy of a borrowed tensor."""
         shape = tuple(tensor.dims[i] for i in range(tensor.rank))
         if tensor.dtype == _dtype.STRING:
             words = c.cast(tensor.data, c.POINTER(c.c_char_p))

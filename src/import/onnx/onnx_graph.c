@@ -74,6 +74,8 @@ static tn_status read_input(tn_onnx_scope *scope, tn_span body)
     if (!value || tn_graph_add_input(scope->graph, value) != TN_OK) {
         return tn_fail_memory(reader->diag, name ? name : "", sizeof *value);
     }
+    value->kind = info.kind;
+    value->inner = info.inner;
     value->dtype = info.dtype;
     value->shape = info.shape;
     return tn_onnx_bind(scope, info.name, value, name ? name : "");
@@ -96,6 +98,8 @@ static tn_status read_output(tn_onnx_scope *scope, tn_span body)
         tn_onnx_report(reader, "output '%s': %s", value->name, info.refused);
     }
     if (value->dtype == TN_NONE) {
+        value->kind = info.kind;
+        value->inner = info.inner;
         value->dtype = info.dtype;
     }
     return tn_graph_add_output(scope->graph, value) == TN_OK ? TN_OK : tn_fail_memory(reader->diag, value->name, sizeof value);

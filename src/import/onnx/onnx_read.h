@@ -151,7 +151,8 @@ tn_status tn_onnx_constant(tn_onnx_reader *reader, tn_graph *graph, const char *
 
 typedef struct tn_onnx_info {
     tn_span name;
-    tn_dtype dtype; // TN_NONE: not given
+    tn_kind kind, inner; // inner: what an optional may hold
+    tn_dtype dtype;      // TN_NONE: not given; of sequences: of the items
     tn_shape shape;
     const char *refused; // why the type is not supported
 } tn_onnx_info;

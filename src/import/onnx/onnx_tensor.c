@@ -143,8 +143,6 @@ static tn_status check_type(source *s, tn_onnx_tensor *out)
 {
     if (s->segment) {
         out->refused = "a tensor is split into segments";
-    } else if (s->dtype == TN_STRING) {
-        out->refused = "string tensors";
     } else if (s->dtype == 27 || s->dtype == 28) {
         out->refused = "6-bit floats";
     } else if (s->dtype < 1 || s->dtype >= TN_DTYPE_COUNT) {
@@ -344,6 +342,37 @@ static tn_status decode_typed(const source *s, const void **data)
     return packed ? decode_packed(s, to, data) : TN_OK;
 }
 
+// string_data: one entry for each element; cells of pointers to zero-terminated copies.
+static tn_status decode_strings(const source *s, const void **data)
+{
+    void *room;
+    size_t found = 0;
+    TN_TRY(tn_onnx_take(s->reader, (s->count + 1) * sizeof(char *), s->place, &room));
+    const char **cells = room;
+    tn_wire wire = tn_wire_open(s->body);
+    while (tn_wire_next(&wire)) {
+        if (wire.key != TN_WIRE_KEY(6, TN_WIRE_BYTES)) {
+            continue;
+        }
+        if (found < s->count) {
+            TN_TRY(tn_onnx_take(s->reader, wire.bytes.size + 1, s->place, &room));
+            if (wire.bytes.size) {
+                memcpy(room, wire.bytes.data, wire.bytes.size);
+            }
+            cells[found] = room;
+        }
+        found++;
+    }
+    if (wire.fault) {
+        return tn_onnx_malformed(s->reader, s->place, "TensorProto", wire.at, wire.fault);
+    }
+    if (found != s->count) {
+        return tn_fail(s->reader->diag, TN_INVALID_MODEL, s->place, "a tensor has %zu strings, its shape needs %zu", found, s->count);
+    }
+    *data = cells;
+    return TN_OK;
+}
+
 // Head, shape and type first; only then is any data looked for.
 tn_status tn_onnx_read_tensor(tn_onnx_reader *reader, tn_span body, const char *place, tn_onnx_tensor *out)
 {
@@ -356,6 +385,9 @@ tn_status tn_onnx_read_tensor(tn_onnx_reader *reader, tn_span body, const char *
         return TN_OK;
     }
     TN_TRY(check_size(&s, &out->shape));
+    if (s.type == TN_STRING) {
+        return s.external || s.raw.data ? invalid(&s, "strings can only be in string_data") : decode_strings(&s, &out->data);
+    }
     if (s.external) {
         TN_TRY(find_external(&s));
     }

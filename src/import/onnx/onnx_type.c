@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ValueInfoProto and TypeProto: what a model declares of its inputs and outputs. Only tensors are understood; the other types are
-// named in the report.
+// ValueInfoProto and TypeProto: what a model declares of its inputs and outputs. Tensors, sequences of tensors and optionals of both are
+// understood; the other types are named in the report.
 // Ownership and threads: see onnx_read.h.
 #include "import/onnx/onnx_read.h"
 
@@ -10,16 +10,12 @@
 static const char *type_refusal(uint32_t key)
 {
     switch (key) {
-    case TN_WIRE_KEY(4, TN_WIRE_BYTES):
-        return "sequences";
     case TN_WIRE_KEY(5, TN_WIRE_BYTES):
         return "maps";
     case TN_WIRE_KEY(7, TN_WIRE_BYTES):
         return "opaque types";
     case TN_WIRE_KEY(8, TN_WIRE_BYTES):
         return "sparse tensors";
-    case TN_WIRE_KEY(9, TN_WIRE_BYTES):
-        return "optional values";
     default:
         return NULL;
     }
@@ -84,6 +80,8 @@ static tn_status read_shape(tn_onnx_reader *reader, tn_span body, bool symbols, 
     return wire.fault ? tn_onnx_malformed(reader, "", "TensorShapeProto", wire.at, wire.fault) : TN_OK;
 }
 
+static tn_status read_type(tn_onnx_reader *reader, tn_span body, bool symbols, int depth, tn_onnx_info *out);
+
 // TypeProto.Tensor
 static tn_status read_tensor_type(tn_onnx_reader *reader, tn_span body, bool symbols, tn_onnx_info *out)
 {
@@ -95,8 +93,6 @@ static tn_status read_tensor_type(tn_onnx_reader *reader, tn_span body, bool sym
             } else if (wire.value >= TN_DTYPE_COUNT) {
                 return tn_fail(reader->diag, TN_INVALID_MODEL, "", "a value has data type %llu, which is none",
                                (unsigned long long)wire.value);
-            } else if (wire.value == TN_STRING) {
-                out->refused = "string tensors";
             } else {
                 out->dtype = (tn_dtype)wire.value;
             }
@@ -107,13 +103,39 @@ static tn_status read_tensor_type(tn_onnx_reader *reader, tn_span body, bool sym
     return wire.fault ? tn_onnx_malformed(reader, "", "TypeProto.Tensor", wire.at, wire.fault) : TN_OK;
 }
 
-// TypeProto   1 tensor_type   4 sequence_type   5 map_type   7 opaque_type   8 sparse_tensor_type   9 optional_type
-static tn_status read_type(tn_onnx_reader *reader, tn_span body, bool symbols, tn_onnx_info *out)
+// TypeProto.Sequence and TypeProto.Optional hold one TypeProto as field 1. A sequence of sequences is not understood.
+static tn_status read_inner(tn_onnx_reader *reader, tn_span body, tn_kind kind, int depth, tn_onnx_info *out)
 {
     tn_wire wire = tn_wire_open(body);
     while (tn_wire_next(&wire)) {
         if (wire.key == TN_WIRE_KEY(1, TN_WIRE_BYTES)) {
+            TN_TRY(read_type(reader, wire.bytes, false, depth + 1, out));
+        }
+    }
+    if (out->kind == TN_KIND_OPTIONAL || (kind == TN_KIND_SEQUENCE && out->kind != TN_KIND_TENSOR)) {
+        out->refused = "types nested deeper than an optional sequence of tensors";
+    }
+    out->inner = out->kind;
+    out->kind = kind;
+    out->shape = tn_shape_unknown();
+    return wire.fault ? tn_onnx_malformed(reader, "", "TypeProto", wire.at, wire.fault) : TN_OK;
+}
+
+// TypeProto   1 tensor_type   4 sequence_type   5 map_type   7 opaque_type   8 sparse_tensor_type   9 optional_type
+static tn_status read_type(tn_onnx_reader *reader, tn_span body, bool symbols, int depth, tn_onnx_info *out)
+{
+    tn_wire wire = tn_wire_open(body);
+    if (depth > 2) {
+        out->refused = "types nested deeper than an optional sequence of tensors";
+        return TN_OK;
+    }
+    while (tn_wire_next(&wire)) {
+        if (wire.key == TN_WIRE_KEY(1, TN_WIRE_BYTES)) {
             TN_TRY(read_tensor_type(reader, wire.bytes, symbols, out));
+        } else if (wire.key == TN_WIRE_KEY(4, TN_WIRE_BYTES)) {
+            TN_TRY(read_inner(reader, wire.bytes, TN_KIND_SEQUENCE, depth, out));
+        } else if (wire.key == TN_WIRE_KEY(9, TN_WIRE_BYTES)) {
+            TN_TRY(read_inner(reader, wire.bytes, TN_KIND_OPTIONAL, depth, out));
         } else if (type_refusal(wire.key)) {
             out->refused = type_refusal(wire.key);
         }
@@ -129,7 +151,7 @@ tn_status tn_onnx_read_info(tn_onnx_reader *reader, tn_span body, bool symbols, 
         if (wire.key == TN_WIRE_KEY(1, TN_WIRE_BYTES)) {
             out->name = wire.bytes;
         } else if (wire.key == TN_WIRE_KEY(2, TN_WIRE_BYTES)) {
-            TN_TRY(read_type(reader, wire.bytes, symbols, out));
+            TN_TRY(read_type(reader, wire.bytes, symbols, 0, out));
         }
     }
     return wire.fault ? tn_onnx_malformed(reader, "", "ValueInfoProto", wire.at, wire.fault) : TN_OK;
