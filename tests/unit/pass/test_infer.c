@@ -188,7 +188,7 @@ static void output(tn_graph *graph, tn_value *value) { assert_int_equal(tn_graph
 // Inputs of the outer graph: x float32, and what the control operator needs besides. The body is filled by the caller.
 static tn_node *control(fixture *f, const tn_op *op, const void *attr, tn_value *const *in, int n_in, int n_out)
 {
-    tn_value *out[4];
+    tn_value *out[4] = {0};
     for (int i = 0; i < n_out; i++) {
         out[i] = tn_graph_value(f->graph, i == 0 ? "y" : "z");
     }
