@@ -136,6 +136,12 @@ typedef struct tn_op_list { const tn_op *const *ops; size_t count; } tn_op_list;
 #define TN_EXPORT_OPS(stem, array) \
     const tn_op_list tn_ops_##stem = {array, sizeof(array) / sizeof((array)[0])}
 
+// Multiply-accumulates of a query whose shapes are known: the operator's count, or its result elements.
+uint64_t tn_query_macs(const tn_query *query);
+
+// The row's estimate in nanoseconds, or a generic one from multiply-accumulates and bytes.
+double tn_kernel_cost(const tn_kernel *row, const tn_query *query, uint64_t macs);
+
 // Shorthand for prepare: zeroed params from the plan's arena, or an error.
 tn_status tn_prepare_params(tn_prepare *prepare, size_t bytes, void **params);
 

@@ -87,22 +87,7 @@ uint64_t tn_work_macs(tn_work *work, const tn_node *node)
 double tn_work_cost(tn_work *work, const tn_kernel *row, const tn_query *query, uint64_t macs)
 {
     (void)work;
-    if (row->cost) {
-        return row->cost(query);
-    }
-    double bytes = 0, elements = 0;
-    size_t size;
-    for (int i = 0; i < query->n_in + query->n_out; i++) {
-        const tn_tensor *tensor = i < query->n_in ? query->in[i] : query->out[i - query->n_in];
-        if (tensor && tn_tensor_bytes(tensor, &size)) {
-            bytes += (double)size;
-            elements += (double)tn_tensor_count(tensor);
-        }
-    }
-    if (row->impl == TN_IMPL_REFERENCE) {
-        return 100.0 + 1.5 * (double)macs + 3.0 * elements;
-    }
-    return 100.0 + bytes / 8.0 + (double)macs / 16.0;
+    return tn_kernel_cost(row, query, macs);
 }
 
 typedef struct gather {

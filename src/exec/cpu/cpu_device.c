@@ -28,27 +28,33 @@ static void cpu_close(tn_device *device)
 typedef struct asking {
     const tn_query *query;
     uint32_t features;
+    uint64_t macs;
+    bool reference;           // only a reference has been found so far
     tn_bid *bid;
 } asking;
 
+// The cheapest row; a reference counts only where there is nothing else, as in the plan.
 static bool ask_row(const tn_kernel *row, void *context)
 {
-    const asking *a = context;
+    asking *a = context;
     const char *why = NULL;
+    const bool reference = row->impl == TN_IMPL_REFERENCE, first = a->bid->refusal != NULL;
     if (row->cpu & ~a->features || !tn_kernel_accepts(row, a->query, a->features, &why)) {
-        a->bid->refusal = a->bid->refusal && why ? why : a->bid->refusal;
+        a->bid->refusal = first && why ? why : a->bid->refusal;
         return true;
     }
-    const double cost = row->cost ? row->cost(a->query) : 1e3;
-    a->bid->nanoseconds = a->bid->refusal || cost < a->bid->nanoseconds ? cost : a->bid->nanoseconds;
-    a->bid->refusal = NULL;
+    const double cost = tn_kernel_cost(row, a->query, a->macs);
+    if (first || (a->reference && !reference) || (a->reference == reference && cost < a->bid->nanoseconds)) {
+        *a->bid = (tn_bid){.nanoseconds = cost};
+        a->reference = reference;
+    }
     return true;
 }
 
 static void cpu_bid(tn_device *device, const tn_query *query, tn_bid *bid)
 {
     *bid = (tn_bid){.refusal = "the operator has no kernel"};
-    asking a = {.query = query, .features = device->cpu.features, .bid = bid};
+    asking a = {.query = query, .features = device->cpu.features, .macs = tn_query_macs(query), .bid = bid};
     tn_registry_visit(query->op, ask_row, &a);
 }
 
