@@ -92,7 +92,8 @@ static tn_status open_devices(tenon_session *session, const char *name, tn_diag 
     for (int cpu = 0; cpu < 2; cpu++) {
         for (const tn_device_vtable *const *vtable = tn_registry_devices; *vtable; vtable++) {
             const bool is_cpu = strcmp((*vtable)->name, "cpu") == 0;
-            if (is_cpu != (cpu == 1) || n == TN_COUNT(session->devices) || (!is_cpu && name && strcmp(name, (*vtable)->name) != 0)) {
+            if (is_cpu != (cpu == 1) || n == TN_COUNT(session->devices) || (!is_cpu && name && strcmp(name, (*vtable)->name) != 0) ||
+                (!name && (*vtable)->named_only)) {
                 continue;
             }
             tn_device_facts facts;
@@ -150,9 +151,14 @@ static tn_status set_cpu(tenon_session *session, const tenon_session_options *op
     const unsigned pooled = options->pool ? tn_pool_shared_threads(options->pool->shared) : 0;
     session->context.threads = options->threads ? options->threads : pooled ? pooled : session->context.cpu.cores;
     session->context.threads = pooled ? TN_MIN(pooled, session->context.threads) : session->context.threads;
-    if (options->precision && strcmp(options->precision, "fp32") != 0) {
-        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision of this build; there is: fp32", options->precision);
+    const bool half = options->precision && strcmp(options->precision, "fp16") == 0;
+    if (options->precision && !half && strcmp(options->precision, "fp32") != 0) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision of this build; there are: fp32, fp16", options->precision);
     }
+    if (half && (!options->device || strcmp(options->device, "opencl") != 0)) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "fp16 is a precision of the device opencl only");
+    }
+    session->context.precision = half ? "fp16" : "fp32";
     return make_workers(session, options, diag);
 }
 

@@ -35,6 +35,7 @@ typedef struct tn_flow {
 typedef struct tn_flow_request {
     const tn_graph *graph;    // closed, all shapes known; operands and results are PLAIN tensors in host memory; outlives the flow
     const char *precision;    // "fp32", ...
+    const char *cache;        // folder where the device may keep what it builds; NULL: none
     tn_diag *diag;
 } tn_flow_request;
 
@@ -55,6 +56,7 @@ typedef struct tn_flow_node {
 
 typedef struct tn_device_vtable {
     const char *name;         // "cpu", "opencl", "hexagon"
+    bool named_only;          // opened only for sessions that name it: looking for its driver takes longer than many a model
     tn_status (*probe)(tn_device_facts *facts);
     tn_status (*open)(tn_device **device, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
     void (*close)(tn_device *device);

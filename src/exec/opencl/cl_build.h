@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+// Making a flow: rows (rows/) turn nodes into steps with this. A step is one kernel; its source is written as it is described: each
+// argument adds a parameter and, for grids, the macros to read or write it, so one kernel text serves images and buffers, f32 and f16.
+// A failure sticks in build->status and makes the calls that follow do nothing; rows need not test each call.
+// Ownership: everything lives in the flow. Threads: one.
+#ifndef TN_CL_BUILD_H
+#define TN_CL_BUILD_H
+
+#include "base/text.h"
+#include "dispatch/kernel.h"
+#include "exec/opencl/cl_content.h"
+#include "exec/opencl/cl_context.h"
+#include "ops/nn/op_act.h"
+
+#define TN_CL_MAX_ARGS 64
+
+// Memory on the device. Plain: row-major elements. Grid: texels (cl_content.h).
+typedef struct tn_cl_mem {
+    struct tn_cl_mem *next;
+    bool grid, image;
+    bool pinned;                      // its own memory for the life of the flow: constants, inputs, results
+    tn_cl_element element;            // grids
+    size_t width, height;             // grids, in texels
+    size_t bytes;
+    int first, last;                  // steps that touch it
+    cl_mem handle;
+    struct tn_cl_block *block;        // where the handle comes from, when not its own
+} tn_cl_mem;
+
+// What a flow knows of a value: either form is made when it is first asked for.
+typedef struct tn_cl_value {
+    const tn_value *value;
+    tn_dtype dtype;
+    tn_shape shape;
+    tn_cl_mem *plain, *cells;         // cells: the grid, IN_OUT_CHANNEL
+} tn_cl_value;
+
+typedef enum tn_cl_arg_kind { TN_CL_ARG_MEM, TN_CL_ARG_INT, TN_CL_ARG_REAL, TN_CL_ARG_LOCAL } tn_cl_arg_kind;
+
+typedef struct tn_cl_arg {
+    tn_cl_arg_kind kind;
+    tn_cl_mem *mem;
+    cl_int i;
+    cl_float real;
+    size_t local_bytes;
+} tn_cl_arg;
+
+typedef struct tn_cl_step {
+    struct tn_cl_step *next;
+    const tn_node *node;              // NULL: a conversion
+    const char *file;                 // kernel source, also its name in reports
+    const char *helper;               // a source that stands before it, or NULL
+    cl_kernel kernel;
+    tn_cl_arg *args;
+    int n_args;
+    size_t global[3], local[3];       // local[0] = 0: the driver's choice
+    bool image, grid_out;             // it reads or writes images; writes a grid
+    cl_event event;                   // of the last run, while timed
+    uint64_t nanoseconds;             // of the last timed run
+} tn_cl_step;
+
+typedef struct tn_cl_flow {
+    tn_flow base;
+    tn_cl_context *cl;
+    tn_arena arena;
+    const tn_graph *graph;
+    tn_cl_step *first, *last;
+    int n_steps;
+    tn_cl_mem *mems;
+    struct tn_cl_block *blocks;
+    tn_cl_mem **in, **out;            // by input and output of the graph; in: NULL where nobody reads it
+    size_t bytes;                     // on the device
+    tn_cl_mem *flag;                  // one int: not 0 when a kernel met an index outside its tensor; NULL: none looks
+    cl_int flag_seen;
+    tn_cl_mem *check;                 // one int: the first step that wrote outside its grid, or 0
+    bool timed;                       // the last run measured each step
+} tn_cl_flow;
+
+typedef struct tn_cl_build {
+    tn_cl_flow *flow;
+    tn_cl_context *cl;
+    tn_diag *diag;
+    tn_status status;
+    const char *cache;                // folder of built programs, or NULL
+    bool half;                        // grids hold f16
+    bool once;                        // steps run now, for constants
+    tn_cl_value *values;              // by value id
+    const tn_node *node;
+    tn_cl_step *step;                 // being written
+    tn_text params, prologue, source;
+    tn_arena scratch;                 // dies with the build
+} tn_cl_build;
+
+// ---- values ----
+
+tn_cl_value *tn_cl_value_of(tn_cl_build *b, const tn_value *value);
+// The dims of a value as [N, C, H, W]: rank 4 as it is, rank 3 [N, C, L] as [N, C, 1, L]. false: no such view, or too large.
+bool tn_cl_grid_dims(const tn_shape *shape, int64_t dims[4]);
+bool tn_cl_griddable(const tn_tensor *tensor);                        // f32 of rank 3 or 4
+// The value in the form asked for, converted by a step where it has only the other one. NULL: build->status says why.
+tn_cl_mem *tn_cl_plain(tn_cl_build *b, tn_cl_value *value);
+tn_cl_mem *tn_cl_grid(tn_cl_build *b, tn_cl_value *value);
+// Memory for a result in that form.
+tn_cl_mem *tn_cl_new_plain(tn_cl_build *b, tn_cl_value *value);
+tn_cl_mem *tn_cl_new_grid(tn_cl_build *b, tn_cl_value *value);
+// Some reader of the value works on grids only.
+bool tn_cl_wants_grid(tn_cl_build *b, const tn_cl_value *value);
+
+// ---- memory ----
+
+tn_cl_mem *tn_cl_take_plain(tn_cl_build *b, size_t bytes);            // shared with others by lifetime; in `once`: pinned
+tn_cl_mem *tn_cl_take_grid(tn_cl_build *b, tn_cl_element element, size_t width, size_t height);
+tn_cl_mem *tn_cl_pin_plain(tn_cl_build *b, size_t bytes);
+tn_cl_mem *tn_cl_upload(tn_cl_build *b, const void *data, size_t bytes);   // pinned, with these contents
+void tn_cl_drop(tn_cl_build *b, tn_cl_mem *mem);                      // pinned memory that no step but those run already needs
+// A constant in a content type. dims as in cl_content.h; data: f32, row-major.
+tn_cl_mem *tn_cl_weight(tn_cl_build *b, tn_cl_content content, const int64_t dims[4], int block, const void *data);
+// A conversion of f32 (or i32, u8 by element) between plain and grid.
+void tn_cl_to_grid(tn_cl_build *b, tn_cl_content content, const int64_t dims[4], int block, tn_cl_mem *plain, tn_cl_mem *grid);
+void tn_cl_to_plain(tn_cl_build *b, tn_cl_content content, const int64_t dims[4], int block, tn_cl_mem *grid, tn_cl_mem *plain);
+tn_cl_mem *tn_cl_flag(tn_cl_build *b);                                // flow->flag
+tn_cl_element tn_cl_float(const tn_cl_build *b);                      // of f32 values in grids
+
+tn_status tn_cl_memory_assign(tn_cl_build *b);                        // when all steps are there: shares blocks, sets arguments
+void tn_cl_memory_release(tn_cl_flow *flow);
+
+// ---- steps ----
+
+void tn_cl_begin(tn_cl_build *b, const char *file);
+// Grid `X`: X_READ(x, y), X_READ0(inside, x, y) which gives 0 where !inside. Written: Y_WRITE(x, y, texel).
+void tn_cl_in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem);
+void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem);
+void tn_cl_in(tn_cl_build *b, const char *type, const char *name, tn_cl_mem *mem);
+void tn_cl_out(tn_cl_build *b, const char *type, const char *name, tn_cl_mem *mem);
+void tn_cl_int(tn_cl_build *b, const char *name, int64_t value);      // must fit in 32 bits
+void tn_cl_real(tn_cl_build *b, const char *name, double value);
+void tn_cl_local(tn_cl_build *b, const char *type, const char *name, size_t bytes);
+void tn_cl_define(tn_cl_build *b, const char *name, const char *format, ...) TN_PRINTF(3, 4);
+void tn_cl_code(tn_cl_build *b, const char *format, ...) TN_PRINTF(2, 3);
+// The activation as the macro ACT(v) over float or float4.
+void tn_cl_act(tn_cl_build *b, const tn_act *act);
+void tn_cl_group(tn_cl_build *b, size_t x, size_t y, size_t z);       // the work-group; else a default
+void tn_cl_end(tn_cl_build *b, size_t x, size_t y, size_t z);         // items; parameters gx, gy, gz say how many are real
+
+// Gives the kernel its arguments (memory is there); puts it into the queue. Used by end and by the run.
+tn_status tn_cl_step_set(tn_cl_context *cl, tn_cl_step *step, tn_diag *diag);
+tn_status tn_cl_step_enqueue(tn_cl_context *cl, tn_cl_step *step, bool timed, tn_diag *diag);
+
+// C name of an element type in kernels; NULL: plain kernels do not work on it.
+const char *tn_cl_type(tn_dtype dtype);
+
+// OpenCL C text of one loop instruction over float or float4 expressions.
+struct tn_loop;
+void tn_cl_loop_body(tn_text *text, const struct tn_loop *loop);      // statements; operands r0 .., the result in `result`
+
+// The embedded sources (made by cmake/opencl.cmake); ends with a NULL name.
+typedef struct tn_cl_source { const char *name; const unsigned char *data; size_t size; } tn_cl_source;
+extern const tn_cl_source tn_cl_sources[];
+
+#endif

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening the device and building programs. A program is its source text and nothing else: what varies is written into the text, so
+// two kernels with equal text share one build.
+// Ownership: see the header. Threads: see the header.
+#include "exec/opencl/cl_context.h"
+
+#include "base/map.h"
+#include "exec/opencl/cl_disk.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define MAX_PLATFORMS 16
+#define MAX_DEVICES 16
+
+static int rank_of(cl_device_type type)
+{
+    return type & CL_DEVICE_TYPE_GPU ? 3 : type & CL_DEVICE_TYPE_ACCELERATOR ? 2 : 1;
+}
+
+tn_status tn_cl_pick(const tn_cl_driver *driver, cl_platform_id *platform, cl_device_id *id, tn_diag *diag)
+{
+    cl_platform_id platforms[MAX_PLATFORMS];
+    cl_uint n_platforms = 0;
+    int best = 0;
+    const cl_int error = driver->GetPlatformIDs(MAX_PLATFORMS, platforms, &n_platforms);
+    if (error != CL_SUCCESS || n_platforms == 0) {
+        return tn_fail(diag, TN_DEVICE, "opencl", "the OpenCL library finds no driver");
+    }
+    for (cl_uint p = 0; p < n_platforms && p < MAX_PLATFORMS; p++) {
+        cl_device_id devices[MAX_DEVICES];
+        cl_uint n_devices = 0;
+        if (driver->GetDeviceIDs(platforms[p], CL_DEVICE_TYPE_ALL, MAX_DEVICES, devices, &n_devices) != CL_SUCCESS) {
+            continue;
+        }
+        for (cl_uint d = 0; d < n_devices && d < MAX_DEVICES; d++) {
+            cl_device_type type = 0;
+            cl_bool compiler = CL_FALSE, available = CL_FALSE;
+            (void)driver->GetDeviceInfo(devices[d], CL_DEVICE_TYPE, sizeof type, &type, NULL);
+            (void)driver->GetDeviceInfo(devices[d], CL_DEVICE_COMPILER_AVAILABLE, sizeof compiler, &compiler, NULL);
+            (void)driver->GetDeviceInfo(devices[d], CL_DEVICE_AVAILABLE, sizeof available, &available, NULL);
+            if (compiler && available && rank_of(type) > best) {
+                best = rank_of(type);
+                *platform = platforms[p];
+                *id = devices[d];
+            }
+        }
+    }
+    return best ? TN_OK : tn_fail(diag, TN_DEVICE, "opencl", "no OpenCL driver has a device with a compiler");
+}
+
+void tn_cl_facts_read(const tn_cl_driver *driver, cl_device_id id, tn_cl_facts *facts)
+{
+    char extensions[8192] = "";
+    cl_device_type type = 0;
+    cl_bool images = CL_FALSE, unified = CL_FALSE;
+    cl_ulong memory = 0, largest = 0, local = 0;
+    cl_uint units = 0;
+    cl_device_fp_config single = 0;
+    memset(facts, 0, sizeof *facts);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_NAME, sizeof facts->name - 1, facts->name, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_VERSION, sizeof facts->version - 1, facts->version, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DRIVER_VERSION, sizeof facts->driver - 1, facts->driver, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_EXTENSIONS, sizeof extensions - 1, extensions, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_IMAGE_SUPPORT, sizeof images, &images, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_HOST_UNIFIED_MEMORY, sizeof unified, &unified, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_IMAGE2D_MAX_WIDTH, sizeof facts->max_width, &facts->max_width, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_IMAGE2D_MAX_HEIGHT, sizeof facts->max_height, &facts->max_height, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof facts->max_group, &facts->max_group, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof memory, &memory, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof single, &single, NULL);
+    facts->exact = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
+    facts->images = images;
+    facts->unified = unified;
+    facts->half = strstr(extensions, "cl_khr_fp16") != NULL;
+    facts->is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    facts->memory_bytes = memory;
+    facts->largest_bytes = largest;
+    facts->local_bytes = (size_t)local;
+    facts->units = units;
+    facts->max_group = TN_MAX(facts->max_group, (size_t)1);
+}
+
+tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)
+{
+    cl_platform_id platform = NULL;
+    cl_int error = CL_SUCCESS;
+    tn_cl_driver own = *driver;
+    tn_cl_context *cl = tn_take_zero(heap, 1, sizeof *cl);
+    if (!cl) {
+        tn_cl_driver_close(&own);
+        return tn_fail_memory(diag, "opencl", sizeof *cl);
+    }
+    cl->base.heap = heap;
+    cl->base.cpu = *cpu;
+    cl->driver = own;
+    (void)pthread_mutex_init(&cl->lock, NULL);
+    tn_status status = tn_cl_pick(&cl->driver, &platform, &cl->id, diag);
+    if (status != TN_OK) {
+        goto done;
+    }
+    tn_cl_facts_read(&cl->driver, cl->id, &cl->facts);
+    const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
+    cl->context = cl->driver.CreateContext(properties, 1, &cl->id, NULL, NULL, &error);
+    if (!cl->context) {
+        status = tn_cl_fail(diag, "opencl", "a context", error);
+        goto done;
+    }
+    cl->queue = cl->driver.CreateCommandQueue(cl->context, cl->id, CL_QUEUE_PROFILING_ENABLE, &error);
+    if (!cl->queue) {
+        status = tn_cl_fail(diag, "opencl", "a queue", error);
+        goto done;
+    }
+    *out = cl;
+    return TN_OK;
+done:
+    tn_cl_context_close(cl);
+    return status;
+}
+
+void tn_cl_context_close(tn_cl_context *cl)
+{
+    if (!cl) {
+        return;
+    }
+    while (cl->programs) {
+        tn_cl_program *program = cl->programs;
+        cl->programs = program->next;
+        (void)cl->driver.ReleaseProgram(program->program);
+        tn_give(cl->base.heap, program);
+    }
+    if (cl->queue) {
+        (void)cl->driver.ReleaseCommandQueue(cl->queue);
+    }
+    if (cl->context) {
+        (void)cl->driver.ReleaseContext(cl->context);
+    }
+    (void)pthread_mutex_destroy(&cl->lock);
+    tn_cl_driver_close(&cl->driver);
+    tn_give(cl->base.heap, cl);
+}
+
+// ---- programs ----
+
+static tn_status fail_build(tn_cl_context *cl, cl_program program, const char *place, cl_int error, tn_diag *diag)
+{
+    char log[2048] = "";
+    size_t bytes = 0;
+    // The log may be longer than our room; then the driver gives nothing, so it is asked for only when it fits.
+    if (cl->driver.GetProgramBuildInfo(program, cl->id, CL_PROGRAM_BUILD_LOG, 0, NULL, &bytes) == CL_SUCCESS && bytes < sizeof log) {
+        (void)cl->driver.GetProgramBuildInfo(program, cl->id, CL_PROGRAM_BUILD_LOG, sizeof log - 1, log, NULL);
+    }
+    return tn_fail(diag, TN_DEVICE, place, "the OpenCL compiler refused a kernel: %s. %s", tn_cl_error_text(error), log);
+}
+
+static tn_status build(tn_cl_context *cl, const char *source, size_t length, const char *options, const char *place, cl_program *out,
+                       tn_diag *diag)
+{
+    cl_int error = CL_SUCCESS;
+    cl_program program = cl->driver.CreateProgramWithSource(cl->context, 1, &source, &length, &error);
+    if (!program) {
+        return tn_cl_fail(diag, place, "a program", error);
+    }
+    error = cl->driver.BuildProgram(program, 1, &cl->id, options, NULL, NULL);
+    if (error != CL_SUCCESS) {
+        const tn_status status = fail_build(cl, program, place, error, diag);
+        (void)cl->driver.ReleaseProgram(program);
+        return status;
+    }
+    *out = program;
+    cl->built++;
+    return TN_OK;
+}
+
+static tn_status find_or_build(tn_cl_context *cl, const char *source, size_t length, const char *options, const char *cache,
+                               const char *place, cl_program *program, tn_diag *diag)
+{
+    const uint64_t hash[2] = {tn_hash(source, length, 1), tn_hash(source, length, tn_hash(options, strlen(options), 2))};
+    for (tn_cl_program *p = cl->programs; p; p = p->next) {
+        if (p->hash[0] == hash[0] && p->hash[1] == hash[1]) {
+            *program = p->program;
+            return TN_OK;
+        }
+    }
+    tn_cl_program *fresh = tn_take_zero(cl->base.heap, 1, sizeof *fresh);
+    if (!fresh) {
+        return tn_fail_memory(diag, place, sizeof *fresh);
+    }
+    if (cache && tn_cl_disk_load(cl, cache, hash, &fresh->program)) {
+        cl->loaded++;
+    } else {
+        const tn_status status = build(cl, source, length, options, place, &fresh->program, diag);
+        if (status != TN_OK) {
+            tn_give(cl->base.heap, fresh);
+            return status;
+        }
+        if (cache) {
+            tn_cl_disk_store(cl, cache, hash, fresh->program);
+        }
+    }
+    memcpy(fresh->hash, hash, sizeof hash);
+    fresh->next = cl->programs;
+    cl->programs = fresh;
+    *program = fresh->program;
+    return TN_OK;
+}
+
+tn_status tn_cl_program_get(tn_cl_context *cl, const char *source, size_t length, const char *options, const char *cache,
+                            const char *place, cl_program *program, tn_diag *diag)
+{
+    (void)pthread_mutex_lock(&cl->lock);
+    const tn_status status = find_or_build(cl, source, length, options, cache, place, program, diag);
+    (void)pthread_mutex_unlock(&cl->lock);
+    return status;
+}

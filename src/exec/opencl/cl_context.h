@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// One OpenCL device with its context, its in-order queue, what it can do, and the programs built for it.
+// Ownership: open/close. Threads: programs are behind a lock; flows enqueue on the one queue, which OpenCL allows from any thread.
+#ifndef TN_CL_CONTEXT_H
+#define TN_CL_CONTEXT_H
+
+#include "device/device.h"
+#include "exec/opencl/cl_driver.h"
+
+#include <pthread.h>
+
+typedef struct tn_cl_facts {
+    char name[64], version[64], driver[64];
+    bool images, unified, half, is_cpu;
+    bool exact;                       // can round division and square root correctly
+    size_t max_width, max_height;     // of an image2d, in texels
+    size_t max_group, local_bytes;
+    uint64_t memory_bytes, largest_bytes;
+    unsigned units;
+} tn_cl_facts;
+
+typedef struct tn_cl_program {
+    struct tn_cl_program *next;
+    uint64_t hash[2];
+    cl_program program;
+} tn_cl_program;
+
+typedef struct tn_cl_context {
+    tn_device base;                   // first: this is what the planner sees
+    tn_cl_driver driver;
+    cl_device_id id;
+    cl_context context;
+    cl_command_queue queue;           // in order
+    tn_cl_facts facts;
+    bool buffers_only;                // grids are buffers even where an image would fit
+    bool checked;                     // kernels report writes outside their grids
+    pthread_mutex_t lock;             // over programs
+    tn_cl_program *programs;
+    unsigned built, loaded;           // programs from source, from the cache on disk
+} tn_cl_context;
+
+// Picks a device: a GPU before an accelerator before a CPU, on any platform. Errors: TN_DEVICE.
+tn_status tn_cl_pick(const tn_cl_driver *driver, cl_platform_id *platform, cl_device_id *id, tn_diag *diag);
+void tn_cl_facts_read(const tn_cl_driver *driver, cl_device_id id, tn_cl_facts *facts);
+
+// Takes over *driver (also when it fails).
+tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
+void tn_cl_context_close(tn_cl_context *cl);
+
+// A program from source: built before, found in the folder `cache` (NULL: none), or built now and written there. It belongs to cl.
+tn_status tn_cl_program_get(tn_cl_context *cl, const char *source, size_t length, const char *options, const char *cache,
+                            const char *place, cl_program *program, tn_diag *diag);
+
+#endif

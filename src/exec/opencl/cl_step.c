@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: Apache-2.0
+// Writing steps: parameters, macros, source, kernel object.
+// Ownership: see cl_build.h. Threads: one.
+#include "exec/opencl/cl_build.h"
+
+#include "base/num.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+// Division and square root to the last bit where the device can: quantisation rounds their results.
+#define BUILD_OPTIONS "-cl-std=CL1.2 -cl-mad-enable"
+#define EXACT_OPTIONS BUILD_OPTIONS " -cl-fp32-correctly-rounded-divide-sqrt"
+
+const char *tn_cl_type(tn_dtype dtype)
+{
+    switch (dtype) {
+    case TN_F32: return "float";
+    case TN_I64: return "long";
+    case TN_U64: return "ulong";
+    case TN_I32: return "int";
+    case TN_U32: return "uint";
+    case TN_I16: return "short";
+    case TN_U16: return "ushort";
+    case TN_I8: return "char";
+    case TN_U8: case TN_BOOL: return "uchar";
+    default: return NULL;
+    }
+}
+
+static bool broken(const tn_cl_build *b) { return b->status != TN_OK; }
+
+static void no_memory(tn_cl_build *b, size_t bytes)
+{
+    b->status = tn_fail_memory(b->diag, b->node ? b->node->name : "opencl", bytes);
+}
+
+void tn_cl_begin(tn_cl_build *b, const char *file)
+{
+    if (broken(b)) {
+        return;
+    }
+    b->step = tn_arena_array(&b->flow->arena, 1, sizeof *b->step);
+    tn_cl_arg *args = tn_arena_array(&b->flow->arena, TN_CL_MAX_ARGS, sizeof *args);
+    if (!b->step || !args) {
+        no_memory(b, sizeof *b->step);
+        return;
+    }
+    b->step->args = args;
+    b->step->file = file;
+    b->step->node = b->node;
+    b->params.length = 0;
+    b->prologue.length = 0;
+    tn_cl_int(b, "gx", 0);
+    tn_cl_int(b, "gy", 0);
+    tn_cl_int(b, "gz", 0);
+}
+
+static tn_cl_arg *next_arg(tn_cl_build *b, tn_cl_arg_kind kind)
+{
+    if (broken(b)) {
+        return NULL;
+    }
+    if (b->step->n_args == TN_CL_MAX_ARGS) {
+        b->status = tn_fail(b->diag, TN_UNSUPPORTED, b->node ? b->node->name : "opencl", "a kernel with more than %d arguments", TN_CL_MAX_ARGS);
+        return NULL;
+    }
+    tn_cl_arg *arg = &b->step->args[b->step->n_args++];
+    *arg = (tn_cl_arg){.kind = kind};
+    if (b->params.length) {
+        tn_text_add(&b->params, ", ");
+    }
+    return arg;
+}
+
+void tn_cl_int(tn_cl_build *b, const char *name, int64_t value)
+{
+    tn_cl_arg *arg = next_arg(b, TN_CL_ARG_INT);
+    if (arg && (value > INT32_MAX || value < INT32_MIN)) {
+        b->status = tn_fail(b->diag, TN_UNSUPPORTED, b->node ? b->node->name : "opencl", "a size of %lld does not fit a kernel's 32 bits",
+                            (long long)value);
+    } else if (arg) {
+        arg->i = (cl_int)value;
+        tn_text_add(&b->params, "int %s", name);
+    }
+}
+
+void tn_cl_real(tn_cl_build *b, const char *name, double value)
+{
+    tn_cl_arg *arg = next_arg(b, TN_CL_ARG_REAL);
+    if (arg) {
+        arg->real = (cl_float)value;
+        tn_text_add(&b->params, "float %s", name);
+    }
+}
+
+void tn_cl_local(tn_cl_build *b, const char *type, const char *name, size_t bytes)
+{
+    tn_cl_arg *arg = next_arg(b, TN_CL_ARG_LOCAL);
+    if (arg) {
+        arg->local_bytes = bytes;
+        tn_text_add(&b->params, "__local %s *%s", type, name);
+    }
+}
+
+static tn_cl_arg *mem_arg(tn_cl_build *b, tn_cl_mem *mem)
+{
+    tn_cl_arg *arg = mem ? next_arg(b, TN_CL_ARG_MEM) : NULL;
+    if (arg) {
+        arg->mem = mem;
+        b->step->image = b->step->image || mem->image;
+    } else if (!broken(b)) {
+        no_memory(b, 0);
+    }
+    return arg;
+}
+
+void tn_cl_in(tn_cl_build *b, const char *type, const char *name, tn_cl_mem *mem)
+{
+    if (mem_arg(b, mem)) {
+        tn_text_add(&b->params, "__global const %s *%s", type, name);
+    }
+}
+
+void tn_cl_out(tn_cl_build *b, const char *type, const char *name, tn_cl_mem *mem)
+{
+    if (mem_arg(b, mem)) {
+        tn_text_add(&b->params, "__global %s *%s", type, name);
+    }
+}
+
+// How an element is spelt: the texel's type in registers, in a buffer, the suffix of the image functions.
+typedef struct spelling {
+    const char *texel, *stored, *suffix;
+} spelling;
+
+static const spelling spellings[TN_CL_ELEMENT_COUNT] = {
+    [TN_CL_F32] = {"float4", "float4", "f"},
+    [TN_CL_F16] = {"float4", "half", "f"},
+    [TN_CL_I32] = {"int4", "int4", "i"},
+    [TN_CL_U8] = {"uint4", "uchar4", "ui"},
+};
+
+void tn_cl_in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
+{
+    if (!mem_arg(b, mem)) {
+        return;
+    }
+    const spelling *s = &spellings[mem->element];
+    if (mem->image) {
+        tn_text_add(&b->params, "__read_only image2d_t %s_", name);
+        tn_text_add(&b->prologue, "#define %s_READ(px, py) read_image%s(%s_, TEXEL, (int2)((px), (py)))\n", name, s->suffix, name);
+        tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) read_image%s(%s_, TEXEL, (int2)((ok) ? (px) : -1, (py)))\n", name, s->suffix,
+                    name);
+        return;
+    }
+    tn_text_add(&b->params, "__global const %s *%s_", s->stored, name);
+    tn_cl_int(b, "", (int64_t)mem->width);
+    tn_text_add(&b->params, "%s_pitch", name);
+    tn_text_add(&b->prologue, "#define %s_READ(px, py) ", name);
+    tn_text_add(&b->prologue, mem->element == TN_CL_F16 ? "vload_half4((py) * %s_pitch + (px), %s_)\n"
+                              : mem->element == TN_CL_U8 ? "convert_uint4(%s_[%s_pitch * (py) + (px)])\n"
+                                                         : "%s_[%s_pitch * (py) + (px)]\n", name, name);
+    tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) ((ok) ? %s_READ(px, py) : (%s)(0))\n", name, name, s->texel);
+}
+
+void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
+{
+    if (!mem_arg(b, mem)) {
+        return;
+    }
+    b->step->grid_out = true;
+    const spelling *s = &spellings[mem->element];
+    tn_text_add(&b->params, mem->image ? "__write_only image2d_t %s_" : mem->element == TN_CL_F16 ? "__global half *%s_"
+                            : mem->element == TN_CL_U8 ? "__global uchar4 *%s_" : mem->element == TN_CL_I32 ? "__global int4 *%s_"
+                                                                                                           : "__global float4 *%s_", name);
+    if (!mem->image) {
+        tn_cl_int(b, "", (int64_t)mem->width);
+        tn_text_add(&b->params, "%s_pitch", name);
+    }
+    const char *macro = b->cl->checked ? "PUT" : "WRITE";
+    if (mem->image) {
+        tn_text_add(&b->prologue, "#define %s_%s(px, py, v) write_image%s(%s_, (int2)((px), (py)), (v))\n", name, macro, s->suffix, name);
+    } else if (mem->element == TN_CL_F16) {
+        tn_text_add(&b->prologue, "#define %s_%s(px, py, v) vstore_half4_rte((v), (py) * %s_pitch + (px), %s_)\n", name, macro, name, name);
+    } else {
+        tn_text_add(&b->prologue, "#define %s_%s(px, py, v) %s_[%s_pitch * (py) + (px)] = %s\n", name, macro, name, name,
+                    mem->element == TN_CL_U8 ? "convert_uchar4(v)" : "(v)");
+    }
+    if (b->cl->checked) {
+        tn_cl_int(b, "", (int64_t)mem->width);
+        tn_text_add(&b->params, "%s_w", name);
+        tn_cl_int(b, "", (int64_t)mem->height);
+        tn_text_add(&b->params, "%s_h", name);
+        tn_text_add(&b->prologue, "#define %s_WRITE(px, py, v) do { if ((uint)(px) >= (uint)%s_w || (uint)(py) >= (uint)%s_h) check[0] = "
+                    "step_number; else { %s_PUT(px, py, v); } } while (0)\n", name, name, name, name);
+    }
+}
+
+void tn_cl_define(tn_cl_build *b, const char *name, const char *format, ...)
+{
+    char line[256];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    tn_text_add(&b->prologue, "#define %s %s\n", name, line);
+}
+
+void tn_cl_code(tn_cl_build *b, const char *format, ...)
+{
+    char text[1024];
+    va_list list;
+    va_start(list, format);
+    (void)vsnprintf(text, sizeof text, format, list);
+    va_end(list);
+    tn_text_add(&b->prologue, "%s", text);
+}
+
+void tn_cl_act(tn_cl_build *b, const tn_act *act)
+{
+    if (!act || act->code == TN_LOOP_CONST) {
+        tn_cl_define(b, "ACT(v)", "(v)");
+        return;
+    }
+    tn_loop loop = {.n_inputs = 1, .n_code = 1};
+    loop.code[0] = (tn_loop_instr){.code = (uint8_t)act->code, .x = (float)act->x, .y = (float)act->y};
+    for (int lanes = 1; lanes <= 4; lanes += 3) {
+        const char *type = lanes == 4 ? "float4" : "float";
+        tn_text_add(&b->prologue, "#define V %s\n__attribute__((overloadable)) %s activate(%s r0) {\n", type, type, type);
+        tn_cl_loop_body(&b->prologue, &loop);
+        tn_text_add(&b->prologue, "return result; }\n#undef V\n");
+    }
+    tn_cl_define(b, "ACT(v)", "activate(v)");
+}
+
+void tn_cl_group(tn_cl_build *b, size_t x, size_t y, size_t z)
+{
+    if (!broken(b)) {
+        b->step->local[0] = x;
+        b->step->local[1] = y;
+        b->step->local[2] = z;
+    }
+}
+
+static size_t power_below(size_t n, size_t limit)
+{
+    size_t p = 1;
+    while (p < limit && p < n) {
+        p *= 2;
+    }
+    return TN_MIN(p, limit);
+}
+
+// Without a wish: up to 64 neighbours along x, then y, 128 items in all. Sizes are rounded up; kernels test gx, gy, gz.
+static void set_sizes(tn_cl_build *b, size_t x, size_t y, size_t z)
+{
+    tn_cl_step *step = b->step;
+    const size_t limit = TN_MIN((size_t)128, b->cl->facts.max_group);
+    const size_t real[3] = {x, y, z};
+    if (step->local[0] == 0 && b->cl->facts.is_cpu) {
+        // Drivers on the CPU compile a kernel again for each size of group: one size for all.
+        step->local[0] = TN_MIN((size_t)16, limit);
+        step->local[1] = step->local[2] = 1;
+    } else if (step->local[0] == 0) {
+        step->local[0] = power_below(x, TN_MIN((size_t)64, limit));
+        step->local[1] = power_below(y, limit / step->local[0]);
+        step->local[2] = 1;
+    }
+    for (int i = 0; i < 3; i++) {
+        step->args[i].i = (cl_int)real[i];
+        step->global[i] = TN_CEIL_DIV(real[i], step->local[i]) * step->local[i];
+    }
+}
+
+static const tn_cl_source *source_named(const char *name)
+{
+    const tn_cl_source *source = tn_cl_sources;
+    while (source->name && strcmp(source->name, name) != 0) {
+        source++;
+    }
+    return source->name ? source : NULL;
+}
+
+static void write_source(tn_cl_build *b)
+{
+    const tn_cl_source *head = source_named("common"), *body = source_named(b->step->file);
+    const tn_cl_source *helper = b->step->helper ? source_named(b->step->helper) : NULL;
+    b->source.length = 0;
+    if (!head || !body || b->params.failed || b->prologue.failed) {
+        b->status = head && body ? tn_fail_memory(b->diag, b->step->file, b->prologue.length)
+                                 : tn_fail(b->diag, TN_INTERNAL, b->step->file, "there is no kernel source of this name");
+        return;
+    }
+    tn_text_bytes(&b->source, (const char *)head->data, head->size);
+    tn_text_bytes(&b->source, b->prologue.data ? b->prologue.data : "", b->prologue.length);
+    tn_text_add(&b->source, "#define PARAMETERS ");
+    tn_text_bytes(&b->source, b->params.data, b->params.length);
+    tn_text_add(&b->source, "\n");
+    if (helper) {
+        tn_text_bytes(&b->source, (const char *)helper->data, helper->size);
+    }
+    tn_text_bytes(&b->source, (const char *)body->data, body->size);
+    if (b->source.failed) {
+        no_memory(b, b->source.length);
+    }
+}
+
+void tn_cl_end(tn_cl_build *b, size_t x, size_t y, size_t z)
+{
+    cl_program program = NULL;
+    cl_int error = CL_SUCCESS;
+    if (broken(b) || x == 0 || y == 0 || z == 0) {
+        return;
+    }
+    if (x > INT32_MAX / 2 || y > INT32_MAX / 2 || z > INT32_MAX / 2) {
+        b->status = tn_fail(b->diag, TN_UNSUPPORTED, b->step->file, "more items than a kernel can count");
+        return;
+    }
+    if (b->cl->checked) {
+        tn_cl_int(b, "step_number", b->flow->n_steps + 1);
+        tn_cl_out(b, "int", "check", b->flow->check);
+    }
+    set_sizes(b, x, y, z);
+    write_source(b);
+    if (broken(b)) {
+        return;
+    }
+    b->status = tn_cl_program_get(b->cl, b->source.data, b->source.length, b->cl->facts.exact ? EXACT_OPTIONS : BUILD_OPTIONS, b->cache, b->step->file, &program, b->diag);
+    if (broken(b)) {
+        return;
+    }
+    b->step->kernel = b->cl->driver.CreateKernel(program, "run", &error);
+    if (!b->step->kernel) {
+        b->status = tn_cl_fail(b->diag, b->step->file, "a kernel", error);
+        return;
+    }
+    tn_cl_flow *flow = b->flow;
+    if (b->once) {
+        b->status = tn_cl_step_set(b->cl, b->step, b->diag);
+        b->status = broken(b) ? b->status : tn_cl_step_enqueue(b->cl, b->step, false, b->diag);
+        (void)b->cl->driver.ReleaseKernel(b->step->kernel);
+        return;
+    }
+    if (flow->last) {
+        flow->last->next = b->step;
+    } else {
+        flow->first = b->step;
+    }
+    flow->last = b->step;
+    flow->n_steps++;
+}

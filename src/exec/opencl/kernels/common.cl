@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Stands before every kernel: then come the macros of its arguments, PARAMETERS, and the kernel `run` itself.
+__constant sampler_t TEXEL = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST;
+
+#define OUTSIDE (get_global_id(0) >= (size_t)gx || get_global_id(1) >= (size_t)gy || get_global_id(2) >= (size_t)gz)
+#define X_ID ((int)get_global_id(0))
+#define Y_ID ((int)get_global_id(1))
+#define Z_ID ((int)get_global_id(2))
+#define CD4(n) (((n) + 3) / 4)
+
+// NaN where either operand is NaN, unlike fmin and fmax.
+#define NAN_OR(op, a, b) select(select(op((a), (b)), (a), isnan(a)), (b), isnan(b))
+// min(max(a, low), high); NaN stays.
+#define CLIP(a, low, high) clip_above(clip_below((a), (V)(low)), (V)(high))
+__attribute__((overloadable)) float clip_below(float a, float low) { return a < low ? low : a; }
+__attribute__((overloadable)) float clip_above(float a, float high) { return a > high ? high : a; }
+__attribute__((overloadable)) float4 clip_below(float4 a, float4 low) { return select(a, low, a < low); }
+__attribute__((overloadable)) float4 clip_above(float4 a, float4 high) { return select(a, high, a > high); }

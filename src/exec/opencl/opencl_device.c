@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// OpenCL as a device for the planner: probing, bidding, and the sub-flows of cl_flow.c.
+// Ownership: see device/device.h. Threads: see device/device.h.
+#include "exec/opencl/cl_flow.h"
+#include "exec/opencl/rows/cl_rows.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static tn_status opencl_probe(tn_device_facts *facts)
+{
+    tn_cl_driver driver;
+    tn_diag diag = {.status = TN_OK};
+    cl_platform_id platform;
+    cl_device_id id;
+    const char *reason = "";
+    memset(facts, 0, sizeof *facts);
+    if (!tn_cl_driver_open(&driver, &reason)) {
+        (void)snprintf(facts->reason, sizeof facts->reason, "%s", reason);
+        return TN_OK;
+    }
+    if (tn_cl_pick(&driver, &platform, &id, &diag) == TN_OK) {
+        tn_cl_facts found;
+        tn_cl_facts_read(&driver, id, &found);
+        (void)snprintf(facts->name, sizeof facts->name, "%.40s, %.20s", found.name, found.driver);
+        facts->present = true;
+        facts->memory_bytes = found.unified ? 0 : found.memory_bytes;
+        facts->cores = found.units;
+    } else {
+        (void)snprintf(facts->reason, sizeof facts->reason, "%.120s", diag.message);
+    }
+    tn_cl_driver_close(&driver);
+    return TN_OK;
+}
+
+static void opencl_close(tn_device *device) { tn_cl_context_close((tn_cl_context *)device); }
+
+// ---- prices ----
+
+// What the device does in a nanosecond. Units of GPUs are wide; a driver that runs on the CPU is no faster than the CPU.
+static double flops_per_ns(const tn_cl_facts *facts) { return facts->is_cpu ? 4.0 * facts->units : 40.0 * facts->units; }
+static double bytes_per_ns(const tn_cl_facts *facts) { return facts->is_cpu ? 4.0 : facts->unified ? 20.0 : 400.0; }
+static double launch_ns(const tn_cl_facts *facts) { return facts->is_cpu ? 30e3 : 5e3; }
+
+static double tensor_bytes(const tn_query *query)
+{
+    double sum = 0;
+    for (int i = 0; i < query->n_in + query->n_out; i++) {
+        const tn_tensor *tensor = i < query->n_in ? query->in[i] : query->out[i - query->n_in];
+        size_t bytes = 0;
+        sum += tensor && tn_tensor_bytes(tensor, &bytes) ? (double)bytes : 0;
+    }
+    return sum;
+}
+
+static void opencl_bid(tn_device *device, const tn_query *query, tn_bid *bid)
+{
+    const tn_cl_context *cl = (const tn_cl_context *)device;
+    const char *why = "there is no OpenCL kernel for this operator";
+    if (!tn_cl_row_for(query, &why)) {
+        *bid = (tn_bid){.refusal = why};
+        return;
+    }
+    const double compute = 2.0 * (double)tn_query_macs(query) / flops_per_ns(&cl->facts), memory = tensor_bytes(query) / bytes_per_ns(&cl->facts);
+    *bid = (tn_bid){.nanoseconds = launch_ns(&cl->facts) + TN_MAX(compute, memory)};
+}
+
+static double opencl_transfer(tn_device *device, size_t bytes)
+{
+    const tn_cl_context *cl = (const tn_cl_context *)device;
+    return 10e3 + (double)bytes / (cl->facts.unified ? 8.0 : 5.0);
+}
+
+static double opencl_call(tn_device *device)
+{
+    (void)device;
+    return 20e3;
+}
+
+// ---- flows ----
+
+static tn_status opencl_compile(tn_device *device, const tn_flow_request *request, tn_flow **out)
+{
+    tn_cl_flow *flow = NULL;
+    const tn_status status = tn_cl_flow_make((tn_cl_context *)device, request, &flow);
+    *out = flow ? &flow->base : NULL;
+    return status;
+}
+
+static tn_status opencl_execute(tn_flow *flow, const tn_flow_run *run) { return tn_cl_flow_run((tn_cl_flow *)flow, run); }
+static void opencl_release(tn_flow *flow) { tn_cl_flow_release((tn_cl_flow *)flow); }
+static size_t opencl_memory(const tn_flow *flow) { return ((const tn_cl_flow *)flow)->bytes; }
+
+// One line a node: its last step speaks for it, the time is that of all its steps.
+static void opencl_describe(const tn_flow *base, void (*visit)(const tn_flow_node *node, void *context), void *context)
+{
+    const tn_cl_flow *flow = (const tn_cl_flow *)base;
+    for (const tn_node *node = flow->graph->first; node; node = node->next) {
+        tn_flow_node line = {.node = node, .kernel = "view", .impl = tn_impl_text(TN_IMPL_OPENCL_BUFFER), .layout_in = "plain",
+                             .layout_out = "plain"};
+        for (const tn_cl_step *step = flow->first; step; step = step->next) {
+            if (step->node == node) {
+                line.kernel = step->file;
+                line.impl = tn_impl_text(step->image ? TN_IMPL_OPENCL_IMAGE : TN_IMPL_OPENCL_BUFFER);
+                line.layout_in = step->args[3].mem && step->args[3].mem->grid ? "in_out_channel" : "plain";
+                line.layout_out = step->grid_out ? "in_out_channel" : "plain";
+                line.nanoseconds += step->nanoseconds;
+            }
+        }
+        visit(&line, context);
+    }
+}
+
+static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
+
+const tn_device_vtable tn_device_opencl = {
+    .name = "opencl", .named_only = true, .probe = opencl_probe, .open = opencl_open, .close = opencl_close, .bid = opencl_bid,
+    .transfer_cost = opencl_transfer, .call_cost = opencl_call, .compile = opencl_compile, .execute = opencl_execute,
+    .release = opencl_release, .describe = opencl_describe, .memory = opencl_memory,
+};
+
+static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)
+{
+    tn_cl_driver driver;
+    tn_cl_context *cl = NULL;
+    const char *reason = "";
+    if (!tn_cl_driver_open(&driver, &reason)) {
+        return tn_fail(diag, TN_DEVICE, "opencl", "the device is not present: %s", reason);
+    }
+    TN_TRY(tn_cl_context_open(&cl, &driver, heap, cpu, diag));
+    cl->base.vtable = &tn_device_opencl;
+    *out = &cl->base;
+    return TN_OK;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// The list of tables, and what rows share.
+// Ownership: const data. Threads: any.
+#include "exec/opencl/rows/cl_rows.h"
+
+static const tn_cl_row_list *const tables[] = {
+    &tn_cl_rows_conv, &tn_cl_rows_pool, &tn_cl_rows_loop,  &tn_cl_rows_typed, &tn_cl_rows_copy, &tn_cl_rows_matmul,
+    &tn_cl_rows_reduce, &tn_cl_rows_norm, &tn_cl_rows_index, &tn_cl_rows_rnn,  &tn_cl_rows_quant,
+};
+
+const tn_cl_row *tn_cl_row_for(const tn_query *query, const char **why)
+{
+    if (!tn_cl_all_fit(query)) {
+        *why = "a tensor is empty or has 2^31 elements or more";
+        return NULL;
+    }
+    for (size_t t = 0; t < TN_COUNT(tables); t++) {
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            const tn_cl_row *row = &tables[t]->rows[i];
+            // A row without an operator asks the operator itself (elementwise ones).
+            if ((!row->op || row->op == query->op) && (!row->match || row->match(query, why))) {
+                return row;
+            }
+        }
+    }
+    return NULL;
+}
+
+bool tn_cl_row_takes_grid(const tn_op *op)
+{
+    for (size_t t = 0; t < TN_COUNT(tables); t++) {
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            if (tables[t]->rows[i].op == op && tables[t]->rows[i].grid) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+bool tn_cl_fits(const tn_tensor *tensor)
+{
+    int64_t count;
+    return tn_shape_count(&tensor->shape, &count) && count > 0 && count <= INT32_MAX / 8;
+}
+
+bool tn_cl_all_fit(const tn_query *query)
+{
+    for (int i = 0; i < query->n_in + query->n_out; i++) {
+        const tn_tensor *tensor = i < query->n_in ? query->in[i] : query->out[i - query->n_in];
+        if (tensor && !tn_cl_fits(tensor)) {
+            return false;
+        }
+    }
+    return query->n_out > 0 && query->out[0];
+}
+
+bool tn_cl_all_f32(const tn_query *query, const char **why)
+{
+    for (int i = 0; i < query->n_in + query->n_out; i++) {
+        const tn_tensor *tensor = i < query->n_in ? query->in[i] : query->out[i - query->n_in];
+        if (tensor && tensor->dtype != TN_F32) {
+            *why = "only float32 has a kernel";
+            return false;
+        }
+    }
+    return true;
+}
+
+int64_t tn_cl_count(const tn_cl_value *value)
+{
+    int64_t count = 0;
+    return tn_shape_count(&value->shape, &count) ? count : 0;
+}
+
+void tn_cl_alias(tn_cl_build *b, tn_cl_value *out, tn_cl_value *in) { out->plain = tn_cl_plain(b, in); }
+
+void tn_cl_mask(tn_cl_build *b, int64_t channels)
+{
+    const int64_t tail = channels % 4, last = channels / 4;
+    if (tail == 0) {
+        tn_cl_define(b, "MASK(block, v)", "(v)");
+    } else {
+        tn_cl_define(b, "MASK(block, v)", "((block) == %lld ? select((float4)(0.0f), (v), (int4)(-1, %d, %d, 0)) : (v))", (long long)last,
+                     tail > 1 ? -1 : 0, tail > 2 ? -1 : 0);
+    }
+}

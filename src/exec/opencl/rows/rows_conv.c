@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution: grids in, grids out, bias, residual and activation in the same kernel.
+// Ownership: const data. Threads: any.
+#include "exec/opencl/rows/cl_rows.h"
+
+#include "ops/nn/op_conv.h"
+
+#include <string.h>
+
+typedef struct shape4 {
+    int64_t n, c, h, w;
+} shape4;
+
+static shape4 dims_of(const tn_shape *shape)
+{
+    int64_t d[4] = {1, 1, 1, 1};
+    (void)tn_cl_grid_dims(shape, d);
+    return (shape4){d[0], d[1], d[2], d[3]};
+}
+
+// What both directions need to know, with the one spatial dim of a conv1d as width.
+typedef struct layer {
+    tn_window window;
+    shape4 x, y;
+    int64_t group, kh, kw;
+    const tn_act *act;
+    bool deconv;
+} layer;
+
+static bool layer_of(const tn_query *query, layer *l)
+{
+    memset(l, 0, sizeof *l);
+    l->deconv = query->op == &tn_op_deconv;
+    if (l->deconv) {
+        const tn_deconv_attr *attr = query->attr;
+        l->group = attr->group;
+        l->act = &attr->act;
+        if (!tn_deconv_window(attr, &query->in[0]->shape, &query->in[1]->shape, &l->window)) {
+            return false;
+        }
+    } else {
+        const tn_conv_attr *attr = query->attr;
+        l->group = attr->group;
+        l->act = &attr->act;
+        if (!tn_conv_window(attr, &query->in[0]->shape, &query->in[1]->shape, &l->window)) {
+            return false;
+        }
+    }
+    if (l->window.rank > 2 || l->group < 1) {
+        return false;
+    }
+    if (l->window.rank == 1) {
+        tn_window *w = &l->window;
+        w->kernel[1] = w->kernel[0], w->stride[1] = w->stride[0], w->dilation[1] = w->dilation[0], w->pad_begin[1] = w->pad_begin[0];
+        w->kernel[0] = w->stride[0] = w->dilation[0] = 1;
+        w->pad_begin[0] = 0;
+    }
+    l->x = dims_of(&query->in[0]->shape);
+    l->y = dims_of(&query->out[0]->shape);
+    l->kh = l->window.kernel[0];
+    l->kw = l->window.kernel[1];
+    return true;
+}
+
+// Positions are computed in 32 bits on the device: window numbers far outside are not for it.
+static bool small_window(const tn_window *w)
+{
+    for (int i = 0; i < 2; i++) {
+        const int64_t far = 1 << 20;
+        if (w->kernel[i] > 4096 || w->stride[i] > far || w->dilation[i] > far || w->pad_begin[i] > far || w->pad_begin[i] < -far ||
+            w->kernel[i] * w->dilation[i] > far) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool match_conv(const tn_query *query, const char **why)
+{
+    layer l;
+    if (!tn_cl_all_f32(query, why)) {
+        return false;
+    }
+    if (!query->in[1]->data || (query->n_in > 2 && query->in[2] && !query->in[2]->data)) {
+        *why = "the weights are not constant";
+        return false;
+    }
+    if (!tn_cl_griddable(query->in[0]) || !tn_cl_griddable(query->out[0]) || !layer_of(query, &l) || !small_window(&l.window)) {
+        *why = "only one or two spatial dims of usual sizes";
+        return false;
+    }
+    return true;
+}
+
+static void window_defines(tn_cl_build *b, const layer *l)
+{
+    const tn_window *w = &l->window;
+    const struct { const char *name; int64_t value; } defines[] = {
+        {"KH", w->kernel[0]}, {"KW", w->kernel[1]}, {"STRIDE_Y", w->stride[0]}, {"STRIDE_X", w->stride[1]}, {"DIL_Y", w->dilation[0]},
+        {"DIL_X", w->dilation[1]}, {"PAD_Y", w->pad_begin[0]}, {"PAD_X", w->pad_begin[1]},
+    };
+    for (size_t i = 0; i < TN_COUNT(defines); i++) {
+        tn_cl_define(b, defines[i].name, "(%lld)", (long long)defines[i].value);
+    }
+    if (l->deconv) {
+        tn_cl_define(b, "DECONV", "1");
+    }
+    tn_cl_int(b, "h", l->x.h);
+    tn_cl_int(b, "w", l->x.w);
+    tn_cl_int(b, "oh", l->y.h);
+    tn_cl_int(b, "ow", l->y.w);
+}
+
+typedef struct operands {
+    tn_cl_mem *x, *bias, *residual, *y;
+} operands;
+
+static void operand_args(tn_cl_build *b, const operands *o, const layer *l)
+{
+    tn_cl_in_grid(b, "X", o->x);
+    if (o->bias) {
+        tn_cl_in_grid(b, "B", o->bias);
+        tn_cl_define(b, "BIAS", "1");
+    }
+    if (o->residual) {
+        tn_cl_in_grid(b, "R", o->residual);
+        tn_cl_define(b, "RESIDUAL", "1");
+    }
+    tn_cl_out_grid(b, "Y", o->y);
+    tn_cl_act(b, l->act);
+    tn_cl_mask(b, l->y.c);
+}
+
+// How one layer is cut into items: see kernels/conv.cl.
+typedef struct tiling {
+    int64_t ob, p, split, group_x;
+} tiling;
+
+// Large tiles read less per multiplication; small maps need many items, and then items that share a reduction.
+static tiling tile(const tn_cl_facts *facts, int64_t pixels, int64_t out_blocks, bool grouped, int64_t reduction)
+{
+    static const struct { int64_t ob, p; } shapes[] = {{2, 4}, {1, 4}, {1, 2}, {1, 1}};
+    const int64_t wanted = facts->is_cpu ? 64 * (int64_t)facts->units : 512 * (int64_t)facts->units;
+    tiling t = {1, 1, 1, 32};
+    for (size_t i = 0; i < TN_COUNT(shapes); i++) {
+        t.ob = shapes[i].ob;
+        t.p = shapes[i].p;
+        const int64_t items = TN_CEIL_DIV(pixels, t.p) * TN_CEIL_DIV(out_blocks, t.ob);
+        if ((!grouped || t.ob == 1) && items >= wanted) {
+            break;
+        }
+    }
+    if (facts->is_cpu) {
+        return t;
+    }
+    const int64_t items = TN_CEIL_DIV(pixels, t.p) * TN_CEIL_DIV(out_blocks, t.ob);
+    while (t.split < 16 && items * t.split < wanted && reduction >= 4 * t.split) {
+        t.split *= 2;
+    }
+    t.group_x = t.split > 4 ? 16 : 32;
+    return t;
+}
+
+static void emit_direct(tn_cl_build *b, const layer *l, const operands *o, const void *weights, int64_t in_channels)
+{
+    const int64_t dims[4] = {l->y.c, in_channels, l->kh, l->kw};
+    const int64_t out_blocks = TN_CEIL_DIV(l->y.c, 4), pixels = l->y.n * l->y.h * l->y.w;
+    const int64_t group_out = l->group == 1 ? out_blocks : out_blocks / l->group, group_in = TN_CEIL_DIV(in_channels, 4);
+    const tiling t = tile(&b->cl->facts, pixels, out_blocks, l->group > 1, group_in);
+    tn_cl_mem *filter = tn_cl_weight(b, TN_CL_CONV2D_FILTER, dims, 0, weights);
+    tn_cl_begin(b, "conv");
+    operand_args(b, o, l);
+    tn_cl_in_grid(b, "F", filter);
+    tn_cl_int(b, "n", l->y.n);
+    window_defines(b, l);
+    tn_cl_int(b, "group_out", group_out);
+    tn_cl_int(b, "group_in", group_in);
+    tn_cl_int(b, "out_blocks", out_blocks);
+    tn_cl_define(b, "OB", "%d", (int)t.ob);
+    tn_cl_define(b, "P", "%d", (int)t.p);
+    tn_cl_define(b, "SPLIT", "%d", (int)t.split);
+    if (t.split > 1) {
+        tn_cl_local(b, "float4", "sums", (size_t)(t.split * t.ob * t.p * t.group_x) * 16);
+        tn_cl_group(b, (size_t)t.group_x, 1, (size_t)t.split);
+    }
+    tn_cl_end(b, (size_t)TN_CEIL_DIV(pixels, t.p), (size_t)TN_CEIL_DIV(out_blocks, t.ob), (size_t)t.split);
+}
+
+static void emit_depthwise(tn_cl_build *b, const layer *l, const operands *o, const void *weights)
+{
+    const int64_t dims[4] = {l->y.c, 1, l->kh, l->kw}, p = b->cl->facts.is_cpu || l->y.h * l->y.w > 1024 ? 4 : 1;
+    tn_cl_mem *filter = tn_cl_weight(b, TN_CL_DW_CONV2D_FILTER, dims, 0, weights);
+    tn_cl_begin(b, "conv_depthwise");
+    operand_args(b, o, l);
+    tn_cl_in_grid(b, "F", filter);
+    window_defines(b, l);
+    tn_cl_define(b, "P", "%d", (int)p);
+    tn_cl_end(b, (size_t)TN_CEIL_DIV(l->y.w, p), (size_t)TN_CEIL_DIV(l->y.c, 4), (size_t)(l->y.n * l->y.h));
+}
+
+static void emit_group(tn_cl_build *b, const layer *l, const operands *o, const void *weights, int64_t in_channels)
+{
+    tn_cl_mem *filter = tn_cl_upload(b, weights, (size_t)(l->y.c * in_channels * l->kh * l->kw) * sizeof(float));
+    tn_cl_begin(b, "conv_group");
+    operand_args(b, o, l);
+    tn_cl_in(b, "float", "f", filter);
+    window_defines(b, l);
+    tn_cl_int(b, "group_out", l->y.c / l->group);
+    tn_cl_int(b, "group_in", in_channels);
+    tn_cl_int(b, "out_channels", l->y.c);
+    tn_cl_end(b, (size_t)l->y.w, (size_t)TN_CEIL_DIV(l->y.c, 4), (size_t)(l->y.n * l->y.h));
+}
+
+// Deconvolution weights [C, M / group, kh, kw] as those of a convolution [M, C / group, kh, kw]. NULL: no memory.
+static float *turned(tn_cl_build *b, const layer *l, const tn_tensor *w, int64_t in_channels)
+{
+    const int64_t taps = l->kh * l->kw, m = l->y.c / l->group;
+    float *out = tn_arena_array(&b->scratch, (size_t)(l->y.c * in_channels * taps), sizeof *out);
+    if (!out) {
+        b->status = tn_fail_memory(b->diag, b->node->name, (size_t)(l->y.c * in_channels * taps) * sizeof *out);
+        return NULL;
+    }
+    for (int64_t o = 0; o < l->y.c; o++) {
+        for (int64_t i = 0; i < in_channels; i++) {
+            const int64_t c = o / m * in_channels + i;
+            memcpy(out + (o * in_channels + i) * taps, (const char *)w->data + (c * m + o % m) * taps * (int64_t)sizeof *out,
+                   (size_t)taps * sizeof *out);
+        }
+    }
+    return out;
+}
+
+static void emit_conv(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
+{
+    layer l;
+    if (!layer_of(query, &l)) {
+        b->status = tn_fail(b->diag, TN_INTERNAL, query->name, "the window changed since it was placed");
+        return;
+    }
+    const int64_t in_channels = l.x.c / l.group, out_channels = l.y.c / l.group;
+    const void *weights = l.deconv ? turned(b, &l, query->in[1], in_channels) : query->in[1]->data;
+    operands o = {.x = tn_cl_grid(b, in[0])};
+    if (query->n_in > 2 && in[2]) {
+        const int64_t dims[4] = {l.y.c, 1, 1, 1};
+        o.bias = tn_cl_weight(b, TN_CL_ARGUMENT, dims, 0, query->in[2]->data);
+    }
+    o.residual = query->n_in > 3 && in[3] ? tn_cl_grid(b, in[3]) : NULL;
+    o.y = tn_cl_new_grid(b, out[0]);
+    if (b->status != TN_OK) {
+        return;
+    }
+    if (l.group == 1 || (in_channels % 4 == 0 && out_channels % 4 == 0)) {
+        emit_direct(b, &l, &o, weights, in_channels);
+    } else if (!l.deconv && in_channels == 1 && out_channels == 1) {
+        emit_depthwise(b, &l, &o, weights);
+    } else {
+        emit_group(b, &l, &o, weights, in_channels);
+    }
+}
+
+static const tn_cl_row rows[] = {
+    {.op = &tn_op_conv, .grid = true, .match = match_conv, .emit = emit_conv},
+    {.op = &tn_op_deconv, .grid = true, .match = match_conv, .emit = emit_conv},
+};
+
+TN_CL_EXPORT(conv, rows);

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reductions over any axes of plain tensors.
+// Ownership: const data. Threads: any.
+#include "exec/opencl/rows/cl_rows.h"
+
+#include "ops/math/op_reduce.h"
+#include "ops/op_facts.h"
+
+// The parts of a reduction as OpenCL C (kernels/reduce.cl).
+typedef struct kind {
+    const tn_op *op;
+    const char *start, *step, *join, *last;
+} kind;
+
+static const kind kinds[] = {
+    {&tn_op_reduce_sum, "0.0f", "(acc) + (v)", "(a) + (b)", "(acc)"},
+    {&tn_op_reduce_mean, "0.0f", "(acc) + (v)", "(a) + (b)", "(acc) / (float)count"},
+    {&tn_op_reduce_max, "-INFINITY", "NAN_OR(fmax, acc, v)", "NAN_OR(fmax, a, b)", "(acc)"},
+    {&tn_op_reduce_min, "INFINITY", "NAN_OR(fmin, acc, v)", "NAN_OR(fmin, a, b)", "(acc)"},
+    {&tn_op_reduce_prod, "1.0f", "(acc) * (v)", "(a) * (b)", "(acc)"},
+    {&tn_op_reduce_l1, "0.0f", "(acc) + fabs(v)", "(a) + (b)", "(acc)"},
+    {&tn_op_reduce_l2, "0.0f", "mad(v, v, acc)", "(a) + (b)", "sqrt(acc)"},
+    {&tn_op_reduce_sum_square, "0.0f", "mad(v, v, acc)", "(a) + (b)", "(acc)"},
+    {&tn_op_reduce_log_sum, "0.0f", "(acc) + (v)", "(a) + (b)", "log(acc)"},
+};
+
+static const kind *kind_of(const tn_op *op)
+{
+    for (size_t i = 0; i < TN_COUNT(kinds); i++) {
+        if (kinds[i].op == op) {
+            return &kinds[i];
+        }
+    }
+    return NULL;
+}
+
+// Which axes are reduced, as bits; false: not known here.
+static bool axes_of(const tn_query *query, uint32_t *mask)
+{
+    const tn_reduce_attr *attr = query->attr;
+    const tn_tensor *axes = query->n_in > 1 ? query->in[1] : NULL;
+    const int rank = query->in[0]->shape.rank;
+    *mask = 0;
+    if (axes && !axes->data) {
+        return false;
+    }
+    const int64_t n = axes ? tn_tensor_count(axes) : 0;
+    for (int64_t i = 0; i < n; i++) {
+        int axis;
+        if (!tn_axis(tn_dtype_load_i64(axes->dtype, axes->data, (size_t)i), rank, &axis)) {
+            return false;
+        }
+        *mask |= UINT32_C(1) << axis;
+    }
+    if (n == 0 && !attr->noop_with_empty_axes) {
+        *mask = (UINT32_C(1) << rank) - 1;
+    }
+    return *mask != 0;
+}
+
+static bool match_reduce(const tn_query *query, const char **why)
+{
+    uint32_t mask;
+    if (query->in[0]->dtype != TN_F32) {
+        *why = "only float32 has a kernel";
+        return false;
+    }
+    *why = "axes that are not known, or none";
+    return axes_of(query, &mask);
+}
+
+// A macro name(i): the place of number i in the mixed radix of the dims chosen by `mask`.
+static void write_places(tn_cl_build *b, const char *name, const tn_shape *shape, uint32_t mask)
+{
+    int64_t stride = 1, weight = 1;
+    tn_cl_code(b, "#define %s(i) (0", name);
+    for (int d = shape->rank - 1; d >= 0; d--) {
+        const int64_t dim = shape->dims[d];
+        if (mask >> d & 1 && dim > 1) {
+            tn_cl_code(b, " + (i) / %lld %% %lld * %lld", (long long)weight, (long long)dim, (long long)stride);
+            weight *= dim;
+        }
+        stride *= dim;
+    }
+    tn_cl_code(b, ")\n");
+}
+
+static void emit_reduce(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
+{
+    const kind *k = kind_of(query->op);
+    uint32_t mask = 0;
+    int64_t count = 1;
+    (void)axes_of(query, &mask);
+    for (int d = 0; d < in[0]->shape.rank; d++) {
+        count *= mask >> d & 1 ? in[0]->shape.dims[d] : 1;
+    }
+    const size_t limit = TN_MIN(b->cl->facts.max_group, (size_t)(b->cl->facts.is_cpu ? 8 : 128));
+    size_t parts = 1;
+    while (parts * 2 <= limit && (int64_t)parts * 2 < count) {
+        parts *= 2;
+    }
+    tn_cl_mem *from = tn_cl_plain(b, in[0]), *to = tn_cl_new_plain(b, out[0]);
+    tn_cl_begin(b, "reduce");
+    tn_cl_in(b, "float", "a", from);
+    tn_cl_out(b, "float", "y", to);
+    tn_cl_int(b, "count", count);
+    tn_cl_local(b, "float", "sums", parts * sizeof(float));
+    tn_cl_define(b, "PARTS", "%zu", parts);
+    tn_cl_define(b, "START", "%s", k->start);
+    tn_cl_define(b, "STEP(acc, v)", "%s", k->step);
+    tn_cl_define(b, "JOIN(a, b)", "%s", k->join);
+    tn_cl_define(b, "LAST(acc)", "%s", k->last);
+    write_places(b, "KEPT", &in[0]->shape, ~mask);
+    write_places(b, "REDUCED", &in[0]->shape, mask);
+    tn_cl_group(b, parts, 1, 1);
+    tn_cl_end(b, parts, (size_t)tn_cl_count(out[0]), 1);
+}
+
+#define ROW(NAME) {.op = &tn_op_reduce_##NAME, .match = match_reduce, .emit = emit_reduce}
+
+static const tn_cl_row rows[] = {ROW(sum), ROW(mean), ROW(max), ROW(min), ROW(prod), ROW(l1), ROW(l2), ROW(sum_square), ROW(log_sum)};
+
+TN_CL_EXPORT(reduce, rows);
