@@ -32,8 +32,8 @@ bool tn_conv_match_common(const tn_query *query, const char **why)
             return false;
         }
     }
-    if (!tn_tile_has_act(&attr->act)) {
-        *why = "the activation has no tile form";
+    if (!tn_act_valid(&attr->act)) {
+        *why = "unknown activation";
         return false;
     }
     return true;

@@ -60,8 +60,8 @@ bool tn_deconv_plain_match(const tn_query *query, const char **why)
             return false;
         }
     }
-    if (!tn_tile_has_act(&attr->act)) {
-        *why = "the activation has no tile form";
+    if (!tn_act_valid(&attr->act)) {
+        *why = "unknown activation";
         return false;
     }
     if (tn_tensor_count(query->in[0]) == 0 || tn_tensor_count(query->in[1]) == 0 || tn_tensor_count(query->out[0]) == 0) {
@@ -150,8 +150,8 @@ static void pack_items(void *context, size_t first, size_t count, unsigned slot)
     const int64_t groups = tn_gemm_groups(d->facts->lanes, d->gemm.q, d->pixels_in);
     for (size_t i = first; i < first + count; i++) {
         const int64_t image = (int64_t)i / groups;
-        tn_gemm_pack(j->packed + (size_t)image * d->b_floats, j->x + image * d->cg * d->pixels_in, d->pixels_in, 1, d->cg, d->pixels_in,
-                     d->facts->lanes, d->gemm.q, (int64_t)i % groups, 1);
+        tn_gemm_pack_fast(j->tiles, j->packed + (size_t)image * d->b_floats, j->x + image * d->cg * d->pixels_in, d->pixels_in, 1, d->cg,
+                          d->pixels_in, d->gemm.q, (int64_t)i % groups, 1);
     }
 }
 

@@ -48,6 +48,10 @@ void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm);
 void tn_gemm_pack(float *packed, const void *src, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n, int lanes, int q, int64_t first,
                   int64_t count);
 
+// The same at run time, for floats at their alignment and with row or column 1, by a tier's own code.
+void tn_gemm_pack_fast(const tn_tiles *tiles, float *packed, const float *src, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n, int q,
+                       int64_t first, int64_t count);
+
 // Names a packed form: with the constant's address it is the key under which the form is shared.
 static inline uint64_t tn_gemm_variant(int lanes, int q, int64_t k, int64_t n, bool transposed)
 {

@@ -6,6 +6,7 @@
 #include "kernels/simd/vec.h"
 #include "ops/nn/op_matmul.h"
 
+#include "kernels/gemm/gemm_pack.inc"
 #include "kernels/gemm/tile.inc"
 
 TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(7, 1)
@@ -22,6 +23,7 @@ const tn_tiles tn_tiles_avx2 = {
      {tile_1x3, tile_2x3, tile_3x3, tile_4x3},
      {tile_1x4, tile_2x4}},
     activate,
+    pack_vector,
 };
 
 static tn_status run_matmul(const tn_call *call)

@@ -6,6 +6,7 @@
 #include "kernels/simd/vec.h"
 #include "ops/nn/op_matmul.h"
 
+#include "kernels/gemm/gemm_pack.inc"
 #include "kernels/gemm/tile.inc"
 
 TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(7, 1)
@@ -25,6 +26,7 @@ const tn_tiles tn_tiles_avx512 = {
      {tile_1x3, tile_2x3, tile_3x3, tile_4x3, tile_5x3, tile_6x3, tile_7x3, tile_8x3, tile_9x3},
      {tile_1x4, tile_2x4, tile_3x4, tile_4x4, tile_5x4, tile_6x4}},
     activate,
+    pack_vector,
 };
 
 static tn_status run_matmul(const tn_call *call)

@@ -48,3 +48,18 @@ void tn_gemm_pack(float *packed, const void *src, ptrdiff_t row, ptrdiff_t colum
         }
     }
 }
+
+void tn_gemm_pack_fast(const tn_tiles *tiles, float *packed, const float *src, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n, int q,
+                       int64_t first, int64_t count)
+{
+    const int lanes = tiles->facts->lanes;
+    for (int64_t group = first; group < first + count; group++) {
+        const int64_t n0 = group * q * lanes;
+        const int64_t vectors = TN_MIN((int64_t)q, (n - n0 + lanes - 1) / lanes);
+        for (int64_t v = 0; v < vectors; v++) {
+            const int64_t at = n0 + v * lanes;
+            tiles->pack_vector(packed + n0 * k + v * lanes, vectors * lanes, src + at * column, row, column, k,
+                               (int)TN_MIN((int64_t)lanes, n - at));
+        }
+    }
+}

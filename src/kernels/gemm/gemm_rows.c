@@ -117,8 +117,8 @@ static bool operands_are_f32(const tn_query *query, const char **why)
 bool tn_matmul_match_f32(const tn_query *query, const char **why)
 {
     const tn_matmul_attr *attr = query->attr;
-    if (!tn_tile_has_act(&attr->act)) {
-        *why = "the activation has no tile form";
+    if (!tn_act_valid(&attr->act)) {
+        *why = "unknown activation";
         return false;
     }
     return operands_are_f32(query, why);
@@ -266,8 +266,10 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
 
 typedef struct fill {
     const matmul_params *x;
+    const tn_tiles *tiles;
     const float *src;
     float *dst;
+    float scale;                 // factor of packed columns
 } fill;
 
 static void copy_rows(void *context, size_t first, size_t count, unsigned slot)
@@ -300,8 +302,15 @@ static void pack_groups(void *context, size_t first, size_t count, unsigned slot
     b_strides(p, &row, &column);
     for (size_t i = first; i < first + count; i++) {
         const int64_t matrix = (int64_t)i / groups;
-        tn_gemm_pack(f->dst + (size_t)matrix * f->x->b_floats, f->src + matrix * p->k * p->n, row, column, p->k, p->n, lanes, q,
-                     (int64_t)i % groups, 1);
+        float *packed = f->dst + (size_t)matrix * f->x->b_floats;
+        const int64_t group = (int64_t)i % groups, n0 = group * q * lanes;
+        tn_gemm_pack_fast(f->tiles, packed, f->src + matrix * p->k * p->n, row, column, p->k, p->n, q, group, 1);
+        if (f->scale != 1.0f) {
+            float *v = packed + n0 * p->k;
+            for (int64_t e = 0; e < TN_MIN((int64_t)q, (p->n - n0 + lanes - 1) / lanes) * lanes * p->k; e++) {
+                v[e] *= f->scale;
+            }
+        }
     }
 }
 
@@ -312,7 +321,7 @@ static void fill_workspace(const tn_call *call, const matmul_params *x, tn_gemm 
     char *scratch = call->scratch;
     g->a = call->in[0]->data;
     if (x->copy_a) {
-        fill f = {x, call->in[0]->data, (float *)(scratch + x->a_at)};
+        fill f = {x, g->tiles, call->in[0]->data, (float *)(scratch + x->a_at), 1.0f};
         g->a = f.dst;
         tn_workers_run(call->workers, copy_rows, &f, (size_t)(p->a_count * p->m), 8);
     }
@@ -323,11 +332,13 @@ static void fill_workspace(const tn_call *call, const matmul_params *x, tn_gemm 
         g->b_last = (float *)(scratch + x->b_at);
         if (p->n % lanes != 0) {
             const int64_t at = (tn_gemm_groups(lanes, g->q, p->n) - 1) * lanes * g->q;
-            tn_gemm_pack((float *)(scratch + x->b_at), g->b + at, p->n, 1, p->k, p->n - at, lanes, g->q, 0, 1);
+            tn_gemm_pack_fast(g->tiles, (float *)(scratch + x->b_at), g->b + at, p->n, 1, p->k, p->n - at, g->q, 0, 1);
         }
     } else {
-        fill f = {x, call->in[1]->data, (float *)(scratch + x->b_at)};
+        // The factor goes into the columns, so that no tile has to apply it.
+        fill f = {x, g->tiles, call->in[1]->data, (float *)(scratch + x->b_at), g->alpha};
         g->b = f.dst;
+        g->alpha = 1.0f;
         tn_workers_run(call->workers, pack_groups, &f, (size_t)(p->b_count * tn_gemm_groups(lanes, g->q, p->n)), 1);
     }
 }

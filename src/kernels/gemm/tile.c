@@ -28,11 +28,6 @@ void tn_tile_set_act(tn_tile *tile, const tn_act *act)
     }
 }
 
-bool tn_tile_has_act(const tn_act *act)
-{
-    return act->code == TN_LOOP_CONST || (act->code >= TN_LOOP_NEG && act->code <= TN_LOOP_AFFINE);
-}
-
 // Units are vector multiply-adds; a tile of fewer than 8 sums waits for its own results (latency 4, two units), one of few rows
 // for its loads.
 double tn_tile_cost(const tn_tile_facts *facts, int64_t rows, int64_t vectors, int q)

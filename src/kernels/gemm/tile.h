@@ -66,15 +66,14 @@ typedef struct tn_tiles {
     const tn_tile_facts *facts;
     tn_tile_fn tile[TN_TILE_MAX_Q][TN_TILE_MAX_P];
     void (*activate)(float *v, int64_t count, const tn_act *act);   // v[i] = act(v[i])
+    // One vector of columns for tn_gemm_pack: see gemm_pack.c.
+    void (*pack_vector)(float *to, ptrdiff_t step, const float *from, ptrdiff_t row, ptrdiff_t column, int64_t k, int valid);
 } tn_tiles;
 
 extern const tn_tiles tn_tiles_avx512, tn_tiles_avx2, tn_tiles_portable;
 
 // Sets clamp, low, high and act of a tile.
 void tn_tile_set_act(tn_tile *tile, const tn_act *act);
-
-// Whether the tiles know the activation.
-bool tn_tile_has_act(const tn_act *act);
 
 // `total` rows are cut into `count` = tn_tile_cuts(total, most) nearly equal parts; part i begins at tn_tile_cut(..., i).
 static inline int64_t tn_tile_cuts(int64_t total, int64_t most) { return (total + most - 1) / most; }
