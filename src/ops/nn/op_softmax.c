@@ -33,11 +33,17 @@ static tn_status infer_softmax(tn_infer *infer)
 
 // ---- reference ----
 
+// Works on one line in place. step: a 16-bit type that every step rounds to, as ONNX's function does; TN_NONE: no rounding here.
+typedef void (*line_fn)(double *row, int64_t size, tn_dtype step);
+
 typedef struct softmax_job {
     const tn_call *call;
     int64_t size, inner;
-    void (*line)(double *row, int64_t size);
+    tn_dtype step;
+    line_fn line;
 } softmax_job;
+
+static double narrow(tn_dtype step, double v) { return step == TN_NONE ? v : tn_dtype_round(step, v); }
 
 static double maximum(const double *row, int64_t size, int64_t *where)
 {
@@ -51,22 +57,24 @@ static double maximum(const double *row, int64_t size, int64_t *where)
 }
 
 // exp(x - max) / sum: the maximum is taken off so that nothing overflows.
-static void softmax_line(double *row, int64_t size)
+static void softmax_line(double *row, int64_t size, tn_dtype step)
 {
     int64_t where;
     const double top = maximum(row, size, &where);
     double sum = 0;
     for (int64_t i = 0; i < size; i++) {
-        row[i] = exp(row[i] - top);
-        sum += row[i];
+        row[i] = narrow(step, exp(narrow(step, row[i] - top)));
+        sum = narrow(step == TN_BF16 ? step : TN_NONE, sum + row[i]);   // float16 sums stay wide, as in numpy
     }
+    sum = narrow(step, sum);
     for (int64_t i = 0; i < size; i++) {
         row[i] /= sum;
     }
 }
 
-static void log_softmax_line(double *row, int64_t size)
+static void log_softmax_line(double *row, int64_t size, tn_dtype step)
 {
+    (void)step;
     int64_t where;
     const double top = maximum(row, size, &where);
     double sum = 0;
@@ -79,8 +87,9 @@ static void log_softmax_line(double *row, int64_t size)
     }
 }
 
-static void hardmax_line(double *row, int64_t size)
+static void hardmax_line(double *row, int64_t size, tn_dtype step)
 {
+    (void)step;
     int64_t where;
     maximum(row, size, &where);
     for (int64_t i = 0; i < size; i++) {
@@ -97,7 +106,7 @@ static void softmax_task(void *context, size_t first, size_t count, unsigned slo
     for (size_t line = first; line < first + count && !tn_cancelled(job->call); line++) {
         const int64_t start = (int64_t)line / job->inner * job->size * job->inner + (int64_t)line % job->inner;
         tn_row_load(x->dtype, x->data, start, job->inner, job->size, row);
-        job->line(row, job->size);
+        job->line(row, job->size, job->step);
         tn_row_store(y->dtype, y->data, start, job->inner, job->size, row);
     }
 }
@@ -110,7 +119,7 @@ static tn_status prepare_softmax(tn_prepare *prepare)
     return tn_prepare_rows(prepare, tn_axis(attr->axis, x->rank, &axis) ? x->dims[axis] : 0);
 }
 
-static tn_status run_lines(const tn_call *call, void (*line)(double *row, int64_t size))
+static tn_status run_lines(const tn_call *call, line_fn line)
 {
     const tn_softmax_attr *attr = call->attr;
     const tn_shape *x = &call->in[0]->shape;
@@ -118,7 +127,8 @@ static tn_status run_lines(const tn_call *call, void (*line)(double *row, int64_
     if (tn_tensor_count(call->in[0]) == 0 || !tn_axis(attr->axis, x->rank, &axis)) {
         return TN_OK;
     }
-    softmax_job job = {.call = call, .size = x->dims[axis], .inner = tn_shape_span(x, axis + 1, x->rank), .line = line};
+    const tn_dtype dtype = call->in[0]->dtype, step = dtype == TN_F16 || dtype == TN_BF16 ? dtype : TN_NONE;
+    softmax_job job = {.call = call, .step = step, .size = x->dims[axis], .inner = tn_shape_span(x, axis + 1, x->rank), .line = line};
     return tn_call_split(call, softmax_task, &job, (size_t)(tn_shape_span(x, 0, axis) * job.inner), 16);
 }
 
