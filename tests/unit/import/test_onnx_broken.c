@@ -287,7 +287,7 @@ static void test_tensors(void **state)
     expect_tensor(many, 9, TN_U8, "1", TN_UNSUPPORTED, "more than 8 dims");
     expect_tensor(many, 1, 99, "1", TN_INVALID_MODEL, "data type 99");
     expect_tensor(many, 1, 0, "1", TN_INVALID_MODEL, "data type 0");
-    expect_tensor(many, 1, TN_STRING, "1", TN_UNSUPPORTED, "string");
+    expect_tensor(many, 1, TN_STRING, "1", TN_INVALID_MODEL, "string_data");
     expect_tensor((const int64_t[]){3}, 1, TN_U4, "1", TN_INVALID_MODEL, "1 bytes");
 }
 
