@@ -86,7 +86,8 @@ static way way_of(const side *s, int d)
                                                           : ALONG_PIXELS;
 }
 
-// The box stays inside an image's channels and a channel's pixels; *channel_dim is the dim that moves along channels, one at a time.
+// The box stays inside an image's channels and a channel's pixels; *channel_dim is the dim that moves along channels, one at a
+// time.
 static bool follow(const box *b, const side *s, int *channel_dim)
 {
     int64_t pixel_low = s->offset % s->pixels, pixel_high = pixel_low;
@@ -113,7 +114,8 @@ static int64_t address(const side *s, int64_t more, int64_t stride)
     if (!s->block) {
         return s->offset + more * stride;
     }
-    const int64_t n = s->offset / s->pixels / s->channels, c = s->offset / s->pixels % s->channels + more, p = s->offset % s->pixels;
+    const int64_t n = s->offset / s->pixels / s->channels, p = s->offset % s->pixels;
+    const int64_t c = s->offset / s->pixels % s->channels + more;
     return n * s->image + (c / s->block * s->pixels + p) * s->block + c % s->block;
 }
 
@@ -160,7 +162,8 @@ static bool add_part(const box *b, int c, int64_t first, int64_t blocks, int64_t
 static int make_parts(const box *b, int c, tn_region *parts)
 {
     const side *lead = b->to.block ? &b->to : &b->from;
-    const int64_t block = lead->block, count = c >= 0 ? b->sizes[c] : 1, lane = lead->offset / lead->pixels % lead->channels % block;
+    const int64_t block = lead->block, count = c >= 0 ? b->sizes[c] : 1;
+    const int64_t lane = lead->offset / lead->pixels % lead->channels % block;
     const int64_t head = TN_MIN((block - lane) % block, count), whole = (count - head) / block, tail = count - head - whole * block;
     int n = 0;
     bool fits = true;

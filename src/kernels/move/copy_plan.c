@@ -167,8 +167,9 @@ static void make_step(const tn_region *region, int64_t size, tn_copy_step *step)
 {
     dim dims[TN_MAX_RANK];
     int rank = sorted_dims(region, size, dims);
-    *step = (tn_copy_step){.source = region->source, .size = size, .from_offset = region->source < 0 ? 0 : region->src_offset * size,
-                           .to_offset = region->dst_offset * size, .bytes = size};
+    const int64_t from = region->source < 0 ? 0 : region->src_offset * size;
+    *step = (tn_copy_step){.source = region->source, .size = size, .from_offset = from, .to_offset = region->dst_offset * size,
+                           .bytes = size};
     for (int d = 0; d < region->rank; d++) {
         step->bytes *= region->sizes[d];
     }

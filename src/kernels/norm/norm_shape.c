@@ -92,10 +92,12 @@ tn_status tn_norm_prepare_group(tn_prepare *prepare)
     const tn_query *query = prepare->query;
     const tn_shape *x = &query->in[0]->shape;
     const bool instance = query->op == &tn_op_instance_norm;
-    const int64_t groups = instance ? x->dims[1] : ((const tn_group_norm_attr *)query->attr)->groups;
+    const tn_instance_norm_attr *of_instance = query->attr;
+    const tn_group_norm_attr *of_group = query->attr;
+    const int64_t groups = instance ? x->dims[1] : of_group->groups;
     tn_norm_params *p;
     TN_TRY(new_params(prepare, &p));
-    p->epsilon = instance ? ((const tn_instance_norm_attr *)query->attr)->epsilon : ((const tn_group_norm_attr *)query->attr)->epsilon;
+    p->epsilon = instance ? of_instance->epsilon : of_group->epsilon;
     p->channels = x->dims[1];
     p->members = x->dims[1] / groups;
     p->plane = tn_shape_span(x, 2, x->rank);

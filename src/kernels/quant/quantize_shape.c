@@ -10,7 +10,8 @@ static const tn_tensor *operand(const tn_query *query, int i) { return i < query
 
 static bool is_byte(tn_dtype dtype) { return dtype == TN_U8 || dtype == TN_I8; }
 
-// The integer side is `bytes`; scale is float32, a zero point has the integers' type; scales are one, or one for each index of an axis.
+// The integer side is `bytes`; scale is float32, a zero point has the integers' type; there is one scale, or one for each index
+// of an axis.
 static bool matches(const tn_query *query, const tn_tensor *bytes, const char **why)
 {
     const tn_quantize_attr *attr = query->attr;

@@ -34,7 +34,8 @@ bool tn_resize_match(const tn_query *query, const char **why)
     }
     const int first = TN_MAX(x->layout == TN_LAYOUT_PLAIN ? 0 : 2, x->shape.rank - 2);
     for (int d = 0; d < x->shape.rank; d++) {
-        if (tables[d].taps && (d < first || tables[d].taps > MAX_TAPS || tables[d].length > MAX_SIDE || tables[d].resized > MAX_SIDE)) {
+        const tn_resize_table *t = &tables[d];
+        if (t->taps && (d < first || t->taps > MAX_TAPS || t->length > MAX_SIDE || t->resized > MAX_SIDE)) {
             *why = "more than the last two dims are resized, or by too wide a filter";
             return false;
         }

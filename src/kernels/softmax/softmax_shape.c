@@ -9,7 +9,8 @@ tn_softmax_shape tn_softmax_shape_of(const void *attr, const tn_tensor *x)
 {
     int axis = 0;
     tn_axis(((const tn_softmax_attr *)attr)->axis, x->shape.rank, &axis);
-    return (tn_softmax_shape){tn_shape_span(&x->shape, 0, axis), x->shape.dims[axis], tn_shape_span(&x->shape, axis + 1, x->shape.rank)};
+    const int64_t inner = tn_shape_span(&x->shape, axis + 1, x->shape.rank);
+    return (tn_softmax_shape){tn_shape_span(&x->shape, 0, axis), x->shape.dims[axis], inner};
 }
 
 bool tn_softmax_match(const tn_query *query, const char **why)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise operators that are not arithmetic on f32: comparisons, logic, choice and casts, plain. One list says which operator on
-// which types there is a loop for; the loops are plain C, which the compiler turns into vectors of the tier.
+// Elementwise operators that are not arithmetic on f32: comparisons, logic, choice and casts, plain. One list says which operator
+// on which types there is a loop for; the loops are plain C, which the compiler turns into vectors of the tier.
 // Ownership: none. Threads: any.
 #ifndef TN_TYPED_H
 #define TN_TYPED_H
@@ -48,8 +48,14 @@
     X(cast, F32, NONE, I64, tn_typed_i64(a))
 
 // Toward zero, saturating; NaN becomes 0.
-static inline int32_t tn_typed_i32(float v) { return v >= 0x1p31f ? INT32_MAX : v >= -0x1p31f ? (int32_t)v : v < 0 ? INT32_MIN : 0; }
-static inline int64_t tn_typed_i64(float v) { return v >= 0x1p63f ? INT64_MAX : v >= -0x1p63f ? (int64_t)v : v < 0 ? INT64_MIN : 0; }
+static inline int32_t tn_typed_i32(float v)
+{
+    return v >= 0x1p31f ? INT32_MAX : v >= -0x1p31f ? (int32_t)v : v < 0 ? INT32_MIN : 0;
+}
+static inline int64_t tn_typed_i64(float v)
+{
+    return v >= 0x1p63f ? INT64_MAX : v >= -0x1p63f ? (int64_t)v : v < 0 ? INT64_MIN : 0;
+}
 
 typedef struct tn_typed_params {
     int entry;                // in TN_TYPED_LIST
