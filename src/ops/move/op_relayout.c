@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // relayout: same logical tensor, other memory layout. The reference moves element by element by the definition in ir/layout.h.
-#include "dispatch/kernel.h"
 #include "ops/move/op_relayout.h"
+
+#include "ops/op_facts.h"
 
 #include <string.h>
 
@@ -15,11 +16,18 @@ static const char *const layout_texts[] = {
 
 static const tn_attr attrs[] = {{"layout", TN_ATTR_ENUM, offsetof(tn_relayout_attr, layout), layout_texts}};
 
+// x: a shape that the layout can hold -> the same logical shape
 static tn_status infer_relayout(tn_infer *infer)
 {
-    infer->out[0].kind = infer->in[0]->kind;
-    infer->out[0].dtype = infer->in[0]->dtype;
-    infer->out[0].shape = infer->in[0]->shape;
+    const int layout = ((const tn_relayout_attr *)infer->attr)->layout;
+    TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY & ~TN_BIT(STRING)));
+    if (layout < 0 || layout >= TN_LAYOUT_COUNT) {
+        return tn_infer_fail(infer, "layout %d is none", layout);
+    }
+    if (tn_layout_block((tn_layout)layout) > 0) {
+        TN_TRY(tn_infer_rank(infer, 0, 3, 5));
+    }
+    tn_infer_out(infer, 0, infer->in[0]->dtype, &infer->in[0]->shape);
     return TN_OK;
 }
 
