@@ -12,13 +12,14 @@
 TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(7, 1)
 TILE(8, 1)
 TILE(1, 2) TILE(2, 2) TILE(3, 2) TILE(4, 2) TILE(5, 2) TILE(6, 2)
+TILE(1, 3) TILE(2, 3)
 TILE(1, 4) TILE(2, 4)
 
 const tn_tiles tn_tiles_portable = {
     &tn_tile_facts_portable,
     {{tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1, tile_7x1, tile_8x1},
      {tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2},
-     {NULL},
+     {tile_1x3, tile_2x3},
      {tile_1x4, tile_2x4}},
     activate,
     pack_vector,

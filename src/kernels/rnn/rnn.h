@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent layers in f32 (lstm, gru with linear_before_reset): what the rows of all tiers share.
+//
+// Columns of w and r are the gates' outputs, ordered so that a tile of one vector per gate holds all gates of V hidden units:
+//      [hidden unit / V][gate][V]          padded with zeros to whole vectors of units
+//   1. inputs [steps * batch][columns] = x w' + bias: one matrix product for all steps
+//   2. at each step, for each V units: recurrent = h r' for all gates, then the cell at once
+// Ownership: borrows everything; parameters live in the plan's arena. Threads: any.
+#ifndef TN_RNN_H
+#define TN_RNN_H
+
+#include "kernels/gemm/gemm.h"
+#include "ops/seq/op_lstm.h"
+
+typedef struct tn_rnn {
+    const tn_tile_facts *facts;
+    int64_t steps, batch, inputs, hidden, directions;
+    int gates;
+    bool batch_first;            // x, y [batch, steps, ...], states [batch, directions, ...]
+    bool backward;               // of the first direction; the second one is
+    int64_t units;               // vectors of hidden units
+    int64_t columns;             // units * gates * V
+    ptrdiff_t h_row;             // floats of a state: units * V
+    bool has_bias;
+    tn_gemm gemm;                // of step 1 for one direction
+    size_t inputs_at, h_at, c_at;
+} tn_rnn;
+
+// The cell of one sequence for V units. inputs, recurrent: a vector per gate. h, c: the state before, replaced by the state after.
+typedef void (*tn_rnn_cell)(const float *inputs, const float *recurrent, const float *h_before, float *h, float *c);
+
+typedef struct tn_rnn_isa {
+    const tn_tiles *tiles;
+    tn_rnn_cell lstm, gru;
+} tn_rnn_isa;
+
+bool tn_rnn_match(const tn_query *query, const char **why);
+tn_status tn_rnn_run(const tn_call *call, const tn_rnn_isa *isa);
+
+#define TN_RNN_TIER(tier)                               \
+    double tn_rnn_cost_##tier(const tn_query *query);   \
+    tn_status tn_rnn_prepare_##tier(tn_prepare *prepare);
+
+TN_RNN_TIER(avx512)
+TN_RNN_TIER(avx2)
+TN_RNN_TIER(portable)
+
+#endif

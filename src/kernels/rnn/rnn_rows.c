@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: Apache-2.0
+// Recurrent layers in f32: matching, packing, and the run over steps, for all tiers.
+// Ownership: parameters live in the plan's arena. Threads: uses the workers it is given; a step's units are shared out when they are
+// enough to be worth it, and each unit's sum has the same order anyway.
+#include "kernels/rnn/rnn.h"
+
+#include "base/macros.h"
+#include "kernels/gemm/scratch.h"
+
+// Operands and results, in ONNX order.
+enum { X, W, R, BIAS, LENGTHS, INITIAL_H, INITIAL_C, PEEPHOLES };
+
+static const tn_tensor *operand(const tn_tensor *const *in, int n_in, int i) { return i < n_in ? in[i] : NULL; }
+
+static void describe(tn_rnn *d, const tn_query *query, const tn_tile_facts *facts)
+{
+    const tn_rnn_attr *attr = query->attr;
+    const int64_t *x = query->in[X]->shape.dims;
+    *d = (tn_rnn){.facts = facts, .gates = query->op == &tn_op_lstm ? 4 : 3, .batch_first = attr->layout != 0};
+    d->steps = x[d->batch_first ? 1 : 0];
+    d->batch = x[d->batch_first ? 0 : 1];
+    d->inputs = x[2];
+    d->hidden = query->in[R]->shape.dims[2];
+    d->directions = attr->direction == TN_RNN_BIDIRECTIONAL ? 2 : 1;
+    d->backward = attr->direction == TN_RNN_REVERSE;
+    d->units = (d->hidden + facts->lanes - 1) / facts->lanes;
+    d->columns = d->units * d->gates * facts->lanes;
+    d->h_row = (ptrdiff_t)d->units * facts->lanes;
+    d->has_bias = operand(query->in, query->n_in, BIAS) != NULL;
+    d->gemm = (tn_gemm){.m = d->steps * d->batch,
+                        .n = d->columns,
+                        .k = d->inputs,
+                        .lda = d->inputs,
+                        .ldc = d->columns,
+                        .alpha = 1.0f,
+                        .beta = 1.0f,
+                        .q = tn_tile_choose_q(facts, d->steps * d->batch, d->columns / facts->lanes)};
+}
+
+static bool default_activations(const tn_rnn_attr *attr, bool lstm)
+{
+    static const int64_t lstm_acts[] = {TN_LOOP_SIGMOID, TN_LOOP_TANH, TN_LOOP_TANH};
+    const int each = lstm ? 3 : 2;
+    for (int i = 0; i < 2 * each; i++) {
+        if (attr->act[i] != -1 && attr->act[i] != lstm_acts[i % each]) {
+            return false;
+        }
+    }
+    return true;
+}
+
+bool tn_rnn_match(const tn_query *query, const char **why)
+{
+    const tn_rnn_attr *attr = query->attr;
+    const bool lstm = query->op == &tn_op_lstm;
+    for (int i = 0; i < query->n_in; i++) {
+        if (query->in[i] && i != LENGTHS && query->in[i]->dtype != TN_F32) {
+            *why = "an operand is not float32";
+            return false;
+        }
+    }
+    const tn_tensor *bias = operand(query->in, query->n_in, BIAS);
+    if (!query->in[W]->data || !query->in[R]->data || (bias && !bias->data)) {
+        *why = "the weights are not constant";
+        return false;
+    }
+    if (operand(query->in, query->n_in, PEEPHOLES) || attr->has_clip || attr->input_forget || !default_activations(attr, lstm)) {
+        *why = "peepholes, clip, input_forget or other activations than the usual";
+        return false;
+    }
+    if (!lstm && !attr->linear_before_reset) {
+        *why = "gru without linear_before_reset";
+        return false;
+    }
+    if (tn_tensor_count(query->in[X]) == 0 || tn_tensor_count(query->in[W]) == 0 || tn_tensor_count(query->in[R]) == 0) {
+        *why = "empty";
+        return false;
+    }
+    return true;
+}
+
+static double cost(const tn_query *query, const tn_tile_facts *facts)
+{
+    tn_rnn d;
+    describe(&d, query, facts);
+    const double inputs = (double)d.inputs * tn_tile_cost(facts, d.gemm.m, d.columns / facts->lanes, d.gemm.q);
+    const double recurrent = (double)d.hidden * (double)d.units * tn_tile_cost(facts, d.batch, d.gates, d.gates);
+    const double cells = (double)d.batch * (double)d.units * 30.0;
+    return 500.0 + (double)d.directions * (inputs + (double)d.steps * (recurrent + cells + 50.0));
+}
+
+// ---- weights ----
+
+// Row of w or r for a column, or -1: padding.
+static int64_t row_of(const tn_rnn *d, int64_t column)
+{
+    const int64_t lane = column % d->facts->lanes, gate = column / d->facts->lanes % d->gates, unit = column / d->facts->lanes / d->gates;
+    const int64_t h = unit * d->facts->lanes + lane;
+    return h < d->hidden ? gate * d->hidden + h : -1;
+}
+
+// Columns in groups of q vectors, as gemm.h has them, one direction after another.
+static void pack_columns(float *to, const void *from, const tn_rnn *d, int64_t k, int q)
+{
+    for (int64_t direction = 0; direction < d->directions; direction++) {
+        for (int64_t group = 0; group * q * d->facts->lanes < d->columns; group++) {
+            const int64_t n0 = group * q * d->facts->lanes, width = TN_MIN((int64_t)q * d->facts->lanes, d->columns - n0);
+            for (int64_t i = 0; i < k; i++) {
+                for (int64_t n = n0; n < n0 + width; n++) {
+                    const int64_t row = row_of(d, n);
+                    *to++ = row < 0 ? 0.0f : tn_load_f32(from, (size_t)((direction * d->gates * d->hidden + row) * k + i));
+                }
+            }
+        }
+    }
+}
+
+static void pack_w(void *dst, const tn_query *query, const void *params)
+{
+    const tn_rnn *d = params;
+    pack_columns(dst, query->in[W]->data, d, d->inputs, d->gemm.q);
+}
+
+static void pack_r(void *dst, const tn_query *query, const void *params)
+{
+    const tn_rnn *d = params;
+    pack_columns(dst, query->in[R]->data, d, d->hidden, d->gates);
+}
+
+// [direction][2][columns]: what is added to the inputs' product and to the recurrent one. Both biases go to the inputs, but for gru's
+// third gate, whose recurrent part is multiplied first.
+static void pack_bias(void *dst, const tn_query *query, const void *params)
+{
+    const tn_rnn *d = params;
+    float *to = dst;
+    const int64_t rows = d->gates * d->hidden;
+    for (int64_t direction = 0; direction < d->directions; direction++) {
+        for (int64_t n = 0; n < d->columns; n++) {
+            const int64_t row = row_of(d, n), at = 2 * direction * rows + row;
+            const float w = row < 0 ? 0.0f : tn_load_f32(query->in[BIAS]->data, (size_t)at);
+            const float r = row < 0 ? 0.0f : tn_load_f32(query->in[BIAS]->data, (size_t)(at + rows));
+            const bool apart = d->gates == 3 && n / d->facts->lanes % 3 == 2;
+            to[2 * direction * d->columns + n] = apart ? w : w + r;
+            to[(2 * direction + 1) * d->columns + n] = apart ? r : 0.0f;
+        }
+    }
+}
+
+static tn_status add_pack(tn_prepare *prepare, const tn_rnn *d, int which, const char *id, int64_t k, int q,
+                          void (*pack)(void *, const tn_query *, const void *))
+{
+    size_t bytes;
+    if (!tn_mul_size((size_t)(d->columns * d->directions) * sizeof(float), (size_t)k, &bytes)) {
+        return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the packed weights do not fit in memory");
+    }
+    prepare->packs[prepare->n_packs++] = (tn_pack){
+        .operand = which, .id = id, .variant = tn_gemm_variant(d->facts->lanes, q, k, d->columns, d->gates == 4), .bytes = bytes, .pack = pack};
+    return TN_OK;
+}
+
+static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
+{
+    tn_rnn *d;
+    size_t rows;
+    TN_TRY(tn_prepare_params(prepare, sizeof *d, (void **)&d));
+    describe(d, prepare->query, facts);
+    tn_gemm_block(&d->gemm, facts, prepare->query->cpu->l2);
+    if (!tn_mul_size((size_t)(d->steps * d->batch), (size_t)(d->directions * d->columns), &rows)) {
+        return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the workspace does not fit in memory");
+    }
+    TN_TRY(tn_scratch_add(prepare, rows, sizeof(float), &d->inputs_at));
+    TN_TRY(tn_scratch_add(prepare, (size_t)(2 * d->directions * d->batch), (size_t)d->h_row * sizeof(float), &d->h_at));
+    TN_TRY(tn_scratch_add(prepare, (size_t)(d->directions * d->batch), (size_t)d->h_row * sizeof(float), &d->c_at));
+    TN_TRY(add_pack(prepare, d, W, "rnn_f32_w", d->inputs, d->gemm.q, pack_w));
+    TN_TRY(add_pack(prepare, d, R, "rnn_f32_r", d->hidden, d->gates, pack_r));
+    return d->has_bias ? add_pack(prepare, d, BIAS, "rnn_f32_bias", 2, 1, pack_bias) : TN_OK;
+}
+
+// ---- running ----
+
+typedef struct job {
+    const tn_rnn *d;
+    const tn_rnn_isa *isa;
+    const tn_call *call;
+    const float *r, *bias;       // packed
+    float *inputs;               // [direction][steps * batch][columns]
+    float *h[2];                 // [direction][batch][h_row], before and after the step
+    float *c;
+    int64_t step;
+} job;
+
+static int64_t length_of(const job *j, int64_t b)
+{
+    const tn_tensor *lengths = operand(j->call->in, j->call->n_in, LENGTHS);
+    return lengths ? tn_dtype_load_i64(lengths->dtype, lengths->data, (size_t)b) : j->d->steps;
+}
+
+static bool is_backward(const tn_rnn *d, int64_t direction) { return direction == 1 || d->backward; }
+
+// Elements before the state of a sequence in initial_h, y_h ...
+static int64_t state_at(const tn_rnn *d, int64_t direction, int64_t b)
+{
+    return (d->batch_first ? b * d->directions + direction : direction * d->batch + b) * d->hidden;
+}
+
+static float *y_at(const job *j, int64_t t, int64_t direction, int64_t b)
+{
+    const tn_rnn *d = j->d;
+    const int64_t row = d->batch_first ? (b * d->steps + t) * d->directions + direction : (t * d->directions + direction) * d->batch + b;
+    return (float *)j->call->out[0]->data + row * d->hidden;
+}
+
+static bool wants_y(const job *j) { return j->call->n_out > 0 && j->call->out[0]; }
+
+// V units of one sequence: the cell, unless the sequence has ended, and y.
+static void run_cell(const job *j, int64_t direction, int64_t b, int64_t unit, const float *recurrent)
+{
+    const tn_rnn *d = j->d;
+    const int vl = d->facts->lanes;
+    const ptrdiff_t at = (direction * d->batch + b) * d->h_row + unit * vl;
+    const int64_t length = length_of(j, b), lanes = TN_MIN((int64_t)vl, d->hidden - unit * vl);
+    if (j->step >= length) {
+        memcpy(j->h[1] + at, j->h[0] + at, (size_t)vl * sizeof(float));
+        if (wants_y(j)) {
+            memset(y_at(j, j->step, direction, b) + unit * vl, 0, (size_t)lanes * sizeof(float));
+        }
+        return;
+    }
+    const int64_t t = is_backward(d, direction) ? length - 1 - j->step : j->step;
+    const int64_t row = d->batch_first ? b * d->steps + t : t * d->batch + b;
+    const float *inputs = j->inputs + (direction * d->steps * d->batch + row) * d->columns + unit * d->gates * vl;
+    (d->gates == 4 ? j->isa->lstm : j->isa->gru)(inputs, recurrent, j->h[0] + at, j->h[1] + at, j->c + at);
+    if (wants_y(j)) {
+        memcpy(y_at(j, t, direction, b) + unit * vl, j->h[1] + at, (size_t)lanes * sizeof(float));
+    }
+}
+
+// Items: vectors of units of both directions.
+static void run_units(void *context, size_t first, size_t count, unsigned slot)
+{
+    (void)slot;
+    const job *j = context;
+    const tn_rnn *d = j->d;
+    const int vl = d->facts->lanes;
+    float recurrent[TN_TILE_MAX_P * TN_TILE_MAX_Q * 16];
+    const tn_act none = {TN_LOOP_CONST, 0.0, 0.0};
+    tn_tile t = {
+        .a_row = d->h_row,
+        .n0 = 1, .n1 = 1, .n2 = 1,
+        .lanes = d->hidden, .last_lanes = d->hidden,
+        .b_step = d->gates * vl,
+        .c = recurrent,
+        .c_row = d->gates * vl,
+        .c_vec = vl,
+        .tail = vl, .bias_tail = vl,
+        .alpha = 1.0f, .beta = 1.0f,
+        .finish = true,
+    };
+    tn_tile_set_act(&t, &none);
+    const int64_t cuts = tn_tile_cuts(d->batch, d->facts->max_p[d->gates]);
+    for (size_t i = first; i < first + count; i++) {
+        const int64_t direction = (int64_t)i / d->units, unit = (int64_t)i % d->units;
+        const ptrdiff_t column = unit * d->gates * vl;
+        t.b = j->r + (direction * d->columns + column) * d->hidden;
+        t.bias = j->bias ? j->bias + (2 * direction + 1) * d->columns + column : NULL;
+        for (int64_t cut = 0; cut < cuts; cut++) {
+            const int64_t b0 = tn_tile_cut(d->batch, cuts, cut), rows = tn_tile_cut(d->batch, cuts, cut + 1) - b0;
+            t.a = j->h[0] + (direction * d->batch + b0) * d->h_row;
+            j->isa->tiles->tile[d->gates - 1][rows - 1](&t);
+            for (int64_t b = b0; b < b0 + rows; b++) {
+                run_cell(j, direction, b, unit, recurrent + (b - b0) * d->gates * vl);
+            }
+        }
+    }
+}
+
+static void load_states(const job *j)
+{
+    const tn_rnn *d = j->d;
+    const tn_tensor *h = operand(j->call->in, j->call->n_in, INITIAL_H);
+    const tn_tensor *c = d->gates == 4 ? operand(j->call->in, j->call->n_in, INITIAL_C) : NULL;
+    for (int64_t direction = 0; direction < d->directions; direction++) {
+        for (int64_t b = 0; b < d->batch; b++) {
+            const ptrdiff_t to = (direction * d->batch + b) * d->h_row;
+            const int64_t from = state_at(d, direction, b);
+            for (int64_t i = 0; i < d->h_row; i++) {
+                j->h[0][to + i] = h && i < d->hidden ? ((const float *)h->data)[from + i] : 0.0f;
+                j->c[to + i] = c && i < d->hidden ? ((const float *)c->data)[from + i] : 0.0f;
+            }
+        }
+    }
+}
+
+static void store_states(const job *j, const float *state, int result)
+{
+    const tn_rnn *d = j->d;
+    if (result >= j->call->n_out || !j->call->out[result]) {
+        return;
+    }
+    for (int64_t direction = 0; direction < d->directions; direction++) {
+        for (int64_t b = 0; b < d->batch; b++) {
+            memcpy((float *)j->call->out[result]->data + state_at(d, direction, b), state + (direction * d->batch + b) * d->h_row,
+                   (size_t)d->hidden * sizeof(float));
+        }
+    }
+}
+
+static tn_status check_lengths(const job *j)
+{
+    for (int64_t b = 0; b < j->d->batch; b++) {
+        const int64_t length = length_of(j, b);
+        if (length < 0 || length > j->d->steps) {
+            return tn_fail(j->call->diag, TN_INVALID_ARGUMENT, j->call->name, "%s: sequence %lld has the length %lld, but x has %lld steps",
+                           j->call->op->name, (long long)b, (long long)length, (long long)j->d->steps);
+        }
+    }
+    return TN_OK;
+}
+
+// A step below this many multiply-adds is done by one thread: handing it out would take longer.
+#define STEP_MACS_FEW 100000
+
+tn_status tn_rnn_run(const tn_call *call, const tn_rnn_isa *isa)
+{
+    const tn_rnn *d = call->params;
+    char *scratch = call->scratch;
+    const size_t states = (size_t)(d->directions * d->batch) * (size_t)d->h_row;
+    job j = {.d = d,
+             .isa = isa,
+             .call = call,
+             .r = call->packed[1],
+             .bias = d->has_bias ? call->packed[2] : NULL,
+             .inputs = (float *)(scratch + d->inputs_at),
+             .h = {(float *)(scratch + d->h_at), (float *)(scratch + d->h_at) + states},
+             .c = (float *)(scratch + d->c_at)};
+    TN_TRY(check_lengths(&j));
+    const tn_act none = {TN_LOOP_CONST, 0.0, 0.0};
+    tn_gemm g = d->gemm;
+    g.tiles = isa->tiles;
+    g.act = &none;
+    g.a = call->in[X]->data;
+    for (int64_t direction = 0; direction < d->directions; direction++) {
+        g.b = (const float *)call->packed[0] + direction * d->columns * d->inputs;
+        g.bias = j.bias ? j.bias + 2 * direction * d->columns : NULL;
+        g.c = j.inputs + direction * d->steps * d->batch * d->columns;
+        tn_gemm_run(call->workers, &g);
+    }
+    load_states(&j);
+    const int64_t items = d->directions * d->units;
+    const bool few = (double)d->columns * (double)d->hidden * (double)(d->directions * d->batch) < STEP_MACS_FEW;
+    tn_workers *workers = few ? NULL : call->workers;
+    const int64_t share = TN_MAX(1, items / (2 * (int64_t)tn_workers_count(workers)));
+    for (j.step = 0; j.step < d->steps; j.step++) {
+        if (call->cancel && *call->cancel) {
+            return TN_CANCELLED;
+        }
+        tn_workers_run(workers, run_units, &j, (size_t)items, (size_t)share);
+        float *before = j.h[0];
+        j.h[0] = j.h[1];
+        j.h[1] = before;
+    }
+    store_states(&j, j.h[0], 1);
+    if (d->gates == 4) {
+        store_states(&j, j.c, 2);
+    }
+    return TN_OK;
+}
+
+#define TIER(tier)                                                                                       \
+    double tn_rnn_cost_##tier(const tn_query *query) { return cost(query, &tn_tile_facts_##tier); }      \
+    tn_status tn_rnn_prepare_##tier(tn_prepare *p) { return prepare(p, &tn_tile_facts_##tier); }
+
+TIER(avx512)
+TIER(avx2)
+TIER(portable)
