@@ -32,6 +32,9 @@ void tn_map_init(tn_map *map, tn_arena *arena)
 }
 
 // The slot that holds the key, or the empty one where it belongs. The table has an empty slot.
+// Keys come from files: a seed that a file's maker does not know keeps him from making them all collide.
+static uint64_t seed_of(const tn_map *map) { return (uint64_t)(uintptr_t)map->arena; }
+
 static tn_map_slot *probe(tn_map_slot *slots, size_t capacity, const char *key, size_t length, uint64_t hash)
 {
     size_t i = hash & (capacity - 1);
@@ -64,7 +67,7 @@ bool tn_map_set(tn_map *map, const char *key, size_t length, void *value)
     if ((map->count + 1) * 4 > map->capacity * 3 && !widen(map)) {
         return false;
     }
-    const uint64_t hash = tn_hash(key, length, 0);
+    const uint64_t hash = tn_hash(key, length, seed_of(map));
     tn_map_slot *slot = probe(map->slots, map->capacity, key, length, hash);
     if (!slot->key) {
         const char *copy = tn_arena_text(map->arena, key, length);
@@ -83,6 +86,6 @@ void *tn_map_find(const tn_map *map, const char *key, size_t length)
     if (!map->count) {
         return NULL;
     }
-    const tn_map_slot *slot = probe(map->slots, map->capacity, key, length, tn_hash(key, length, 0));
+    const tn_map_slot *slot = probe(map->slots, map->capacity, key, length, tn_hash(key, length, seed_of(map)));
     return slot->key ? slot->value : NULL;
 }

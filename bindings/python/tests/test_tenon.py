@@ -159,7 +159,7 @@ class Failing(unittest.TestCase):
         self.assertIn(failure(run, None, {"picture": self.image}).status, (tenon.Status.INVALID_ARGUMENT, tenon.Status.NOT_FOUND))
         self.assertIn(failure(run, None, {}).status, (tenon.Status.INVALID_ARGUMENT, tenon.Status.STATE))
         self.assertIn(failure(run, ["nothing"], {"image": self.image}).status, (tenon.Status.INVALID_ARGUMENT, tenon.Status.NOT_FOUND))
-        self.assertEqual(failure(run, None, {"image": [self.image]}).status, tenon.Status.UNSUPPORTED)
+        self.assertEqual(failure(run, None, {"image": [self.image]}).status, tenon.Status.INVALID_ARGUMENT)
         self.assertEqual(failure(run, None, {"image": np.array(["text"], object)}).status, tenon.Status.INVALID_ARGUMENT)
         self.assertEqual(failure(run, None, {"image": np.zeros((1,) * 9, np.float32)}).status, tenon.Status.INVALID_ARGUMENT)
         self.assertEqual(failure(run, None, {3: self.image}).status, tenon.Status.INVALID_ARGUMENT)

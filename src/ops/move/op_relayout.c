@@ -19,6 +19,13 @@ static const tn_attr attrs[] = {{"layout", TN_ATTR_ENUM, offsetof(tn_relayout_at
 // x: a shape that the layout can hold -> the same logical shape
 static tn_status infer_relayout(tn_infer *infer)
 {
+    const tn_relayout_attr *attr = infer->attr;
+    if (!infer->in[0] || infer->in[0]->kind != TN_KIND_TENSOR) {
+        return tn_fail(infer->diag, TN_INVALID_MODEL, infer->name, "relayout: the operand must be a tensor");
+    }
+    if (attr->layout < 0 || attr->layout >= TN_LAYOUT_COUNT) {
+        return tn_fail(infer->diag, TN_INVALID_MODEL, infer->name, "relayout: %d is not a layout", attr->layout);
+    }
     const int layout = ((const tn_relayout_attr *)infer->attr)->layout;
     TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY & ~TN_BIT(STRING)));
     if (layout < 0 || layout >= TN_LAYOUT_COUNT) {
