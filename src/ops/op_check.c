@@ -36,6 +36,7 @@ tn_status tn_infer_shape(const tn_infer *infer, int i, const tn_shape *shape)
                          tn_shape_print(shape, want, sizeof want));
 }
 
+// Compares from the last dim on; a dim of 1, or a missing one, repeats.
 tn_status tn_infer_fits(const tn_infer *infer, int i, const tn_shape *shape)
 {
     const tn_fact *fact = tn_infer_in(infer, i);
@@ -68,6 +69,7 @@ bool tn_dim_times(int64_t dim, int64_t factor, int64_t *out)
     return !__builtin_mul_overflow(dim, factor, out);
 }
 
+// Ranks must agree when both are known; each dim then takes what is known of it.
 bool tn_shape_join(const tn_shape *a, const tn_shape *b, tn_shape *out)
 {
     if (a->rank < 0 || b->rank < 0) {

@@ -76,6 +76,7 @@ void tn_row_store_i64(tn_dtype dtype, void *data, int64_t start, int64_t stride,
     }
 }
 
+// Goes from the second to last dim outwards, taking the row's index apart along the dims of `out`.
 int64_t tn_broadcast_row(const tn_shape *operand, const tn_shape *out, int64_t row, int64_t *stride)
 {
     *stride = operand->rank > 0 && operand->dims[operand->rank - 1] != 1;
@@ -96,6 +97,7 @@ typedef struct slots {
     size_t bytes;     // of one share
 } slots;
 
+// Shares are aligned to 64 so that no two threads write one cache line.
 tn_status tn_prepare_slots(tn_prepare *prepare, size_t bytes)
 {
     void *params;

@@ -67,6 +67,9 @@ static inline double tn_dtype_round(tn_dtype dtype, double value)
 }
 
 // Element i as a number.
-static inline double tn_element(const tn_tensor *tensor, int64_t i) { return tn_dtype_load(tensor->dtype, tensor->data, (size_t)i); }
+static inline double tn_element(const tn_tensor *tensor, int64_t i)
+{
+    return tn_dtype_load(tensor->dtype, tensor->data, (size_t)i);
+}
 
 #endif

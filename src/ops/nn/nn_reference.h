@@ -10,7 +10,8 @@
 
 typedef struct tn_conv_reference {
     const tn_call *call;                        // prepared by tn_conv_reference_prepare
-    const tn_tensor *x, *w;                     // [N, C, spatial...], [M, C / group, kernel...]; transposed: w [C, M / group, kernel...]
+    // [N, C, spatial...], [M, C / group, kernel...]; transposed: w [C, M / group, kernel...]
+    const tn_tensor *x, *w;
     tn_tensor *y;                               // [N, M, out...]
     tn_window window;
     int64_t group;
@@ -50,8 +51,8 @@ typedef struct tn_product {
 tn_status tn_matmul_infer(const tn_infer *infer, int a, int b, bool trans_a, bool trans_b, tn_shape *y);
 
 // Sets all but call, store and context from shapes that infer has checked. zero_a and zero_b may be NULL.
-void tn_product_set(tn_product *product, const tn_tensor *a, bool trans_a, const tn_tensor *zero_a, const tn_tensor *b, bool trans_b,
-                    const tn_tensor *zero_b, tn_tensor *y);
+void tn_product_set(tn_product *product, const tn_tensor *a, bool trans_a, const tn_tensor *zero_a, const tn_tensor *b,
+                    bool trans_b, const tn_tensor *zero_b, tn_tensor *y);
 // Where matrix `batch` of a stack (as in tn_factor) begins.
 int64_t tn_product_offset(const tn_product *product, const tn_shape *stack, int64_t batch);
 tn_status tn_product_prepare(tn_prepare *prepare);

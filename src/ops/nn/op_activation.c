@@ -171,6 +171,7 @@ LOOP(prelu)
 
 // ---- infer ----
 
+// Elementwise: the result is like operand 0.
 static tn_status infer_one(tn_infer *infer, uint32_t set)
 {
     TN_TRY(tn_infer_type(infer, 0, set));
@@ -189,6 +190,7 @@ static tn_status infer_celu(tn_infer *infer)
     return p->alpha != 0 ? TN_OK : tn_infer_fail(infer, "alpha must not be 0");
 }
 
+// x, min? and max?: scalars of the type of x.
 static tn_status infer_clip(tn_infer *infer)
 {
     TN_TRY(infer_one(infer, TN_SET_NUMBER));
@@ -202,6 +204,7 @@ static tn_status infer_clip(tn_infer *infer)
     return TN_OK;
 }
 
+// x, slope that broadcasts to x without making it larger.
 static tn_status infer_prelu(tn_infer *infer)
 {
     TN_TRY(infer_one(infer, TN_SET_FLOAT | TN_SET_INDEX | TN_BIT(U32) | TN_BIT(U64)));
@@ -210,6 +213,7 @@ static tn_status infer_prelu(tn_infer *infer)
     return tn_infer_fits(infer, 1, &infer->in[0]->shape);
 }
 
+// Gate and x have one shape: ONNX does not broadcast them.
 static tn_status infer_swiglu(tn_infer *infer)
 {
     tn_dtype dtype;
@@ -231,6 +235,7 @@ typedef struct map_job {
     double (*element)(const params *p, double v);
 } map_job;
 
+// One item is one run of 512 elements.
 static void map_task(void *context, size_t first, size_t count, unsigned slot)
 {
     const map_job *job = context;
@@ -292,6 +297,7 @@ static void clip_ints(const tn_call *call, const int64_t *low, const int64_t *hi
     }
 }
 
+// Integers have no NaN and no zero of two signs: a clip from below.
 static tn_status run_relu(const tn_call *call)
 {
     if (tn_dtype_is_float(call->in[0]->dtype)) {
@@ -308,6 +314,7 @@ static double clip_element(const params *p, double v)
     return v > p->beta ? p->beta : v;
 }
 
+// Floats go through the common loop with the bounds as its parameters.
 static tn_status run_clip(const tn_call *call)
 {
     const tn_tensor *low = tn_call_in(call, 1), *high = tn_call_in(call, 2);
@@ -347,6 +354,7 @@ static void prelu_run(const tn_call *call, int64_t start, int64_t length, int64_
     tn_row_store_i64(x->dtype, call->out[0]->data, start, 1, length, run);
 }
 
+// Lines along the last dim, in which the slope's step is fixed.
 static tn_status run_prelu(const tn_call *call)
 {
     const tn_shape *x = &call->in[0]->shape;

@@ -13,7 +13,8 @@ typedef struct tn_activation_attr {
     bool approximate;
 } tn_activation_attr;
 
-// leaky_relu elu celu thresholded_relu swish: alpha. selu: alpha, beta = gamma. hard_sigmoid: alpha, beta. shrink: alpha = lambd, beta = bias.
+// leaky_relu elu celu thresholded_relu swish: alpha. selu: alpha, beta = gamma. hard_sigmoid: alpha, beta. shrink: alpha = lambd,
+// beta = bias.
 extern const tn_op tn_op_relu;
 extern const tn_op tn_op_leaky_relu;
 extern const tn_op tn_op_elu;

@@ -85,6 +85,10 @@ static void split_pad(int auto_pad, int64_t total, int64_t *begin, int64_t *end)
     *end = total - *begin;
 }
 
+// Output size of one spatial dim (ONNX Conv and the pools):
+//     out = floor((in + pads - (dilation * (kernel - 1) + 1)) / stride) + 1
+// SAME makes out = ceil(in / stride) and pads as needed. An input that is not known gives an output that is not known, unless the
+// window keeps sizes: then symbols pass through.
 static const char *slide_axis(const tn_sliding *s, tn_window *w, int i)
 {
     const bool same = is_same(s->auto_pad);
@@ -180,6 +184,7 @@ static const char *deconv_axis(const tn_deconv_attr *attr, tn_window *w, int i)
     return w->out[i] < 0 ? "the pads take away more than there is" : NULL;
 }
 
+// All spatial dims of a transposed convolution.
 static const char *deconv_slide(const tn_deconv_attr *attr, tn_window *window)
 {
     const char *wrong = fill_steps(&attr->strides, &attr->dilations, window);
@@ -231,6 +236,7 @@ bool tn_deconv_window(const tn_deconv_attr *attr, const tn_shape *x, const tn_sh
     return !window_sizes(&attr->kernel, x, w, window) && !deconv_slide(attr, window);
 }
 
+// 1-d [w] becomes [1, 1, w], 2-d [h, w] becomes [1, h, w]: a tap of a dim of one, without pads, changes nothing.
 void tn_window_widen(tn_window *window)
 {
     int64_t *const fields[] = {window->kernel, window->stride, window->dilation, window->pad_begin,
@@ -259,6 +265,7 @@ static tn_status check_group(const tn_infer *infer, int64_t group, int64_t c, in
     return TN_OK;
 }
 
+// float64 results would lose bits in an activation, which is float32 arithmetic: fusion leaves them alone.
 static tn_status check_act(const tn_infer *infer, const tn_act *act, tn_dtype dtype)
 {
     if (!tn_act_valid(act) || (act->code != TN_LOOP_CONST && dtype == TN_F64)) {
@@ -267,6 +274,7 @@ static tn_status check_act(const tn_infer *infer, const tn_act *act, tn_dtype dt
     return TN_OK;
 }
 
+// Dim i of a shape whose rank may not be known.
 static int64_t dim_or_unknown(const tn_shape *shape, int i) { return shape->rank > i ? shape->dims[i] : TN_DIM_UNKNOWN; }
 
 // The shape [n, m, out...].
@@ -279,6 +287,7 @@ static tn_shape result_shape(int64_t n, int64_t m, const tn_window *window)
     return y;
 }
 
+// x [N, C, in...], w [M, C / group, kernel...] -> y [N, M, out...].
 tn_status tn_conv_infer(const tn_infer *infer, const tn_conv_attr *attr, int x, int w, tn_shape *y)
 {
     const tn_shape *xs = &infer->in[x]->shape, *ws = &infer->in[w]->shape;
@@ -324,6 +333,7 @@ static tn_status infer_conv(tn_infer *infer)
     return TN_OK;
 }
 
+// x [N, C, in...], w [C, M / group, kernel...], bias [M] -> y [N, M, out...].
 static tn_status infer_deconv(tn_infer *infer)
 {
     const tn_deconv_attr *attr = infer->attr;
@@ -359,6 +369,7 @@ static tn_status infer_deconv(tn_infer *infer)
     return TN_OK;
 }
 
+// Every result takes the weights of one output channel: y elements * (w elements / M).
 int64_t tn_conv_macs(const tn_shape *w, const tn_shape *y)
 {
     int64_t weights, macs;
@@ -398,6 +409,7 @@ typedef struct conv_scratch {
 
 tn_status tn_conv_reference_prepare(tn_prepare *prepare) { return tn_prepare_slots(prepare, sizeof(conv_scratch)); }
 
+// Channels of one group on each side.
 static int64_t group_in(const tn_conv_reference *r) { return r->x->shape.dims[1] / r->group; }
 static int64_t group_out(const tn_conv_reference *r) { return r->y->shape.dims[1] / r->group; }
 
@@ -442,7 +454,8 @@ static void add_tap(const tn_conv_reference *r, const conv_block *b, int64_t c, 
 }
 
 // The columns of a block that tap kw reaches: conv reads x[o * stride - pad + kw * dilation].
-static void conv_columns(const tn_conv_reference *r, const conv_block *b, int64_t c, int64_t k, int64_t row, int64_t kw, conv_scratch *s)
+static void conv_columns(const tn_conv_reference *r, const conv_block *b, int64_t c, int64_t k, int64_t row, int64_t kw,
+                         conv_scratch *s)
 {
     const tn_window *w = &r->window;
     const int64_t stride = w->stride[2], base = b->t0 * stride - w->pad_begin[2] + kw * w->dilation[2];
@@ -454,7 +467,8 @@ static void conv_columns(const tn_conv_reference *r, const conv_block *b, int64_
 }
 
 // Element i of x goes to column i * stride - pad + kw * dilation.
-static void deconv_columns(const tn_conv_reference *r, const conv_block *b, int64_t c, int64_t k, int64_t row, int64_t kw, conv_scratch *s)
+static void deconv_columns(const tn_conv_reference *r, const conv_block *b, int64_t c, int64_t k, int64_t row, int64_t kw,
+                           conv_scratch *s)
 {
     const tn_window *w = &r->window;
     const int64_t stride = w->stride[2], base = kw * w->dilation[2] - w->pad_begin[2] - b->t0;   // column of element 0
@@ -482,6 +496,8 @@ static int64_t source(const tn_conv_reference *r, int i, int64_t o, int64_t k)
     return at >= 0 && at < w->in[i] ? at : -1;
 }
 
+// Adds input channel c (of the block's group) to all sums of the block: taps in the order kd, kh, kw. Rows that lie in the padding
+// add nothing and are skipped.
 static void add_channel(const tn_conv_reference *r, const conv_block *b, int64_t c, conv_scratch *s)
 {
     const tn_window *w = &r->window;
@@ -498,6 +514,7 @@ static void add_channel(const tn_conv_reference *r, const conv_block *b, int64_t
     }
 }
 
+// Items count tiles fastest, then rows of the output, channel blocks, groups and images: neighbours share input rows.
 static conv_block block_of(const tn_conv_reference *r, int64_t item)
 {
     const tn_window *w = &r->window;
@@ -518,6 +535,7 @@ static conv_block block_of(const tn_conv_reference *r, int64_t item)
     return b;
 }
 
+// Each item writes results of its own, so that the split over threads does not show in the bits.
 static void conv_task(void *context, size_t first, size_t count, unsigned slot)
 {
     const tn_conv_reference *r = context;
@@ -553,6 +571,7 @@ static void flatten_window(tn_window *w)
     w->in[0] = w->out[0] = count;
 }
 
+// The window is flattened or widened in place: store gets offsets into y all the same, as both keep the order of elements.
 tn_status tn_conv_reference_run(tn_conv_reference *reference)
 {
     tn_window *w = &reference->window;

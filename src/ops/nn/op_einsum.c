@@ -35,7 +35,8 @@ static int label_of(char c)
     return c >= 'A' && c <= 'Z' ? c - 'A' : c >= 'a' && c <= 'z' ? 26 + c - 'a' : -1;   // upper case first: the ASCII order
 }
 
-// Reads one term: letters and at most one "...", which stands for `dots` dims. Stops at ',', "->" and the end. Returns a broken rule.
+// Reads one term: letters and at most one "...", which stands for `dots` dims. Stops at ',', "->" and the end. Returns a broken
+// rule.
 static const char *read_term(const char **text, int dots, term *t, int *letters)
 {
     bool seen = false;
@@ -87,6 +88,7 @@ static const char *implicit_out(equation *e)
     return NULL;
 }
 
+// The result may only have letters of the operands, each once.
 static const char *check_out(const equation *e)
 {
     uint8_t seen[LABELS] = {0};
@@ -181,6 +183,7 @@ static const char *read_equation(equation *e, const char *text, const tn_shape *
 
 // ---- infer ----
 
+// The shape is known as soon as all ranks are; sizes may still be symbols.
 static tn_status infer_einsum(tn_infer *infer)
 {
     const tn_einsum_attr *attr = infer->attr;
@@ -224,6 +227,7 @@ static int summed_labels(const equation *e, uint8_t *labels)
     return n;
 }
 
+// One product for each result and each combination of summed labels.
 static int64_t macs_einsum(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
 {
     const tn_shape *shapes[TN_MAX_IN];
@@ -260,6 +264,7 @@ typedef struct einsum_params {
     int64_t strides[TN_MAX_IN][LABELS];        // in elements; 0 where the operand does not have the label or repeats along it
 } einsum_params;
 
+// strides[k][label]: how far a step of the label goes in operand k. Dims of 1 broadcast: no step.
 static void set_strides(einsum_params *p, const tn_tensor *const *in)
 {
     for (int k = 0; k < p->e.n_terms; k++) {
@@ -358,6 +363,7 @@ static uint64_t row_product_int(const tn_call *call, const int64_t *at)
     return sum;
 }
 
+// One item is one element of the result; its sum runs in the order of the summed labels.
 static void einsum_task(void *context, size_t first, size_t count, unsigned slot)
 {
     const tn_call *call = context;

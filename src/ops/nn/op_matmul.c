@@ -49,6 +49,8 @@ static void matrix_dims(const tn_shape *shape, bool transposed, bool is_b, int64
 // The dims before the matrix.
 static tn_shape batch_dims(const tn_shape *shape) { return tn_shape_of(TN_MAX(shape->rank - 2, 0), shape->dims); }
 
+// a [..., M, K], b [..., K, N] -> [..., M, N]: the dims before the matrices broadcast; a vector a has no M in the result, a vector
+// b no N (numpy matmul).
 tn_status tn_matmul_infer(const tn_infer *infer, int a, int b, bool trans_a, bool trans_b, tn_shape *y)
 {
     const tn_shape *as = &infer->in[a]->shape, *bs = &infer->in[b]->shape;
@@ -103,6 +105,7 @@ static tn_status infer_matmul(tn_infer *infer)
     return TN_OK;
 }
 
+// a [M, K] and b [K, N], or transposed; c broadcasts to [M, N].
 static tn_status infer_gemm(tn_infer *infer)
 {
     const tn_gemm_attr *attr = infer->attr;
@@ -122,6 +125,7 @@ static tn_status infer_gemm(tn_infer *infer)
     return TN_OK;
 }
 
+// K steps for each result.
 static int64_t macs_product(const tn_shape *a, bool trans_a, const tn_shape *y)
 {
     int64_t m, k, macs;
@@ -163,11 +167,13 @@ static tn_value *value_like(tn_graph *graph, const tn_value *like)
     return value;
 }
 
+// c [N] next to y [M, N]: what matmul takes as bias.
 static bool is_bias_row(const tn_value *c, const tn_value *y)
 {
     return c->shape.rank == 1 && y->shape.rank == 2 && tn_dim_known(c->shape.dims[0]) && c->shape.dims[0] == y->shape.dims[1];
 }
 
+// The new nodes take the old one's place and name. Integers stay: their matmul has no scale.
 static tn_status lower_gemm(tn_graph *graph, tn_node *node, bool *done, tn_diag *diag)
 {
     const tn_gemm_attr *attr = node->attr;
@@ -219,6 +225,7 @@ static tn_shape stack_of(const tn_shape *shape, int drop, int64_t size)
     return stack;
 }
 
+// A transposed matrix is the same memory with the steps of rows and columns exchanged.
 static void set_factor(tn_factor *f, const tn_tensor *tensor, bool transposed, bool is_b, const tn_tensor *zero)
 {
     int64_t rows, cols;
@@ -231,12 +238,14 @@ static void set_factor(tn_factor *f, const tn_tensor *tensor, bool transposed, b
     if (zero) {
         // A vector serves all matrices; with more dims the last two are those of the matrix, one of them 1.
         const tn_shape *z = &zero->shape;
-        f->zero_stack = z->rank < 2 ? stack_of(z, 1, tn_tensor_count(zero)) : stack_of(z, 2, z->dims[z->rank - 1] * z->dims[z->rank - 2]);
+        f->zero_stack = z->rank < 2 ? stack_of(z, 1, tn_tensor_count(zero))
+            : stack_of(z, 2, z->dims[z->rank - 1] * z->dims[z->rank - 2]);
     }
 }
 
-void tn_product_set(tn_product *product, const tn_tensor *a, bool trans_a, const tn_tensor *zero_a, const tn_tensor *b, bool trans_b,
-                    const tn_tensor *zero_b, tn_tensor *y)
+// An empty result leaves batch 0, an empty sum (K = 0) leaves the factors unset: neither is walked.
+void tn_product_set(tn_product *product, const tn_tensor *a, bool trans_a, const tn_tensor *zero_a, const tn_tensor *b,
+                    bool trans_b, const tn_tensor *zero_b, tn_tensor *y)
 {
     product->y = y;
     if (tn_tensor_count(y) == 0) {
@@ -253,6 +262,7 @@ void tn_product_set(tn_product *product, const tn_tensor *a, bool trans_a, const
     }
 }
 
+// Batch dims broadcast: an operand may have fewer, or ones.
 int64_t tn_product_offset(const tn_product *product, const tn_shape *stack, int64_t batch)
 {
     int64_t step;
@@ -276,6 +286,7 @@ typedef struct product_block {
     int64_t batch, m0, mc, n0, nc;
 } product_block;
 
+// Items count tiles of columns fastest, then blocks of rows, then matrices.
 static product_block product_block_of(const tn_product *p, int64_t item)
 {
     const int64_t tiles = TN_CEIL_DIV(p->n, TILE), blocks = TN_CEIL_DIV(p->m, BLOCK);
@@ -285,6 +296,7 @@ static product_block product_block_of(const tn_product *p, int64_t item)
     return b;
 }
 
+// Rank-one updates: column k of a's block times row k of b's tile, zero points taken off both.
 static void add_products(const tn_product *p, const product_block *b, product_scratch *s)
 {
     const tn_factor *fa = &p->a, *fb = &p->b;
@@ -304,6 +316,7 @@ static void add_products(const tn_product *p, const product_block *b, product_sc
     }
 }
 
+// As in the reference convolution: each item writes results of its own.
 static void product_task(void *context, size_t first, size_t count, unsigned slot)
 {
     const tn_product *p = context;
@@ -344,6 +357,7 @@ static int64_t addend_start(const tn_tensor *c, const tn_product *p, int64_t row
     return tn_broadcast_row(&c->shape, &y, row, step);
 }
 
+// One item is one row of one result matrix.
 static void int_task(void *context, size_t first, size_t count, unsigned slot)
 {
     const tn_product *p = context;
@@ -363,7 +377,8 @@ static void int_task(void *context, size_t first, size_t count, unsigned slot)
                 tn_row_load_i64(c->dtype, c->data, start + n0 * step, step, nc, s->sums);
             }
             for (int64_t k = 0; k < p->k; k++) {
-                const uint64_t factor = (uint64_t)tn_dtype_load_i64(fa->tensor->dtype, fa->tensor->data, (size_t)(a0 + k * fa->col));
+                const uint64_t factor = (uint64_t)tn_dtype_load_i64(fa->tensor->dtype, fa->tensor->data,
+                                                                    (size_t)(a0 + k * fa->col));
                 tn_row_load_i64(fb->tensor->dtype, fb->tensor->data, b0 + n0 * fb->col + k * fb->row, fb->col, nc, s->run);
                 for (int64_t i = 0; i < nc; i++) {
                     s->sums[i] = (int64_t)((uint64_t)s->sums[i] + factor * (uint64_t)s->run[i]);
@@ -403,6 +418,7 @@ static void store_gemm(const tn_product *p, int64_t batch, int64_t row, int64_t 
     tn_row_store(p->y->dtype, p->y->data, row * p->n + col, 1, count, sums);
 }
 
+// c is gemm's addend, or NULL.
 static tn_status run_ints(tn_product *p, const tn_tensor *c)
 {
     p->context = c;

@@ -8,7 +8,8 @@
 
 #include "ops/nn/op_act.h"
 
-// matmul: a [..., M, K], b [..., K, N], bias [N]?, residual (shape of the result)?; trans_* swap the last two dims of an operand first.
+// matmul: a [..., M, K], b [..., K, N], bias [N]?, residual (shape of the result)?; trans_* swap the last two dims of an operand
+// first.
 // y = act(alpha * a b + bias + residual).
 typedef struct tn_matmul_attr {
     bool trans_a, trans_b;

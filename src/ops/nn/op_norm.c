@@ -56,8 +56,10 @@ static const int64_t mvn_axes[] = {0, 2, 3};   // when not set
 
 // ---- infer ----
 
+// ONNX counts a vector as [N] with one channel.
 static int64_t channels(const tn_shape *x) { return x->rank < 0 ? TN_DIM_UNKNOWN : x->rank == 1 ? 1 : x->dims[1]; }
 
+// x [N, C, ...], scale, bias, mean and variance [C] -> y like x; training: running mean and variance [C].
 static tn_status infer_batch_norm(tn_infer *infer)
 {
     const tn_batch_norm_attr *attr = infer->attr;
@@ -92,6 +94,7 @@ static tn_status infer_channel_norm(tn_infer *infer, int rank)
 
 static tn_status infer_instance_norm(tn_infer *infer) { return infer_channel_norm(infer, 2); }
 
+// As instance_norm: scale and bias are for each channel, not for each group (since opset 21).
 static tn_status infer_group_norm(tn_infer *infer)
 {
     const tn_group_norm_attr *attr = infer->attr;
@@ -103,6 +106,7 @@ static tn_status infer_group_norm(tn_infer *infer)
     return TN_OK;
 }
 
+// The type that ONNX computes statistics in. The reference always computes in more; the type shows in layer_norm's results.
 static tn_status check_stash(const tn_infer *infer, int64_t stash_type)
 {
     if (stash_type == TN_F32 || stash_type == TN_BF16 || stash_type == TN_F16 || stash_type == TN_F64) {
@@ -111,6 +115,7 @@ static tn_status check_stash(const tn_infer *infer, int64_t stash_type)
     return tn_infer_fail(infer, "stash_type %lld is no floating-point type", (long long)stash_type);
 }
 
+// x [..., normalised dims from axis on], scale and bias broadcast to x -> y like x, mean and 1 / deviation [..., 1, ...].
 static tn_status infer_layer_norm(tn_infer *infer)
 {
     const tn_layer_norm_attr *attr = infer->attr;
@@ -141,6 +146,7 @@ static tn_status infer_layer_norm(tn_infer *infer)
     return TN_OK;
 }
 
+// x [N, C, ...]; size is the number of channels around each that count.
 static tn_status infer_lrn(tn_infer *infer)
 {
     const tn_lrn_attr *attr = infer->attr;
@@ -170,6 +176,7 @@ static tn_status infer_lp_norm(tn_infer *infer)
     return TN_OK;
 }
 
+// ONNX's default: all but the channels of a picture.
 static tn_ints axes_of(const tn_mvn_attr *attr)
 {
     const tn_ints otherwise = {mvn_axes, TN_COUNT(mvn_axes), true};
@@ -193,6 +200,7 @@ static tn_status infer_mvn(tn_infer *infer)
 
 enum { RUN = 512 };   // elements that are converted at a time
 
+// Mean and population variance (divided by size, not by size - 1) of a row.
 static void moments(const double *row, int64_t size, double *mean, double *variance)
 {
     double sum = 0, squares = 0;
@@ -271,6 +279,7 @@ static void batch_task(void *context, size_t first, size_t count, unsigned slot)
     }
 }
 
+// Items are channels: in training each needs its own statistics over batch and plane first.
 static tn_status run_batch_norm(const tn_call *call)
 {
     const tn_tensor *x = call->in[0];
@@ -287,6 +296,7 @@ typedef struct group_job {
     double epsilon;
 } group_job;
 
+// One item is one group of one image, as a row [members][plane]: normalised, then scaled channel by channel.
 static void group_task(void *context, size_t first, size_t count, unsigned slot)
 {
     const group_job *job = context;
@@ -323,13 +333,15 @@ static tn_status prepare_group_norm(tn_prepare *prepare)
     return tn_prepare_rows(prepare, tn_tensor_span(x, 1, x->shape.rank) / attr->groups);
 }
 
+// instance_norm is the case of one channel a group.
 static tn_status run_groups(const tn_call *call, int64_t groups, double epsilon)
 {
     const tn_shape *x = &call->in[0]->shape;
     if (tn_tensor_count(call->in[0]) == 0) {
         return TN_OK;
     }
-    group_job job = {.call = call, .groups = groups, .members = x->dims[1] / groups, .plane = tn_shape_span(x, 2, x->rank), .epsilon = epsilon};
+    group_job job = {.call = call, .groups = groups, .members = x->dims[1] / groups, .plane = tn_shape_span(x, 2, x->rank),
+                     .epsilon = epsilon};
     return tn_call_split(call, group_task, &job, (size_t)(x->dims[0] * groups), 1);
 }
 
@@ -363,11 +375,13 @@ static void scale_row(const layer_job *job, double *row, int64_t line)
         const int64_t start = tn_broadcast_row(&scale->shape, &call->in[0]->shape, line, &step);
         const int64_t bias_start = bias ? tn_broadcast_row(&bias->shape, &call->in[0]->shape, line, &bias_step) : 0;
         for (int64_t i = 0; i < job->last; i++) {
-            row[at + i] = row[at + i] * tn_element(scale, start + i * step) + (bias ? tn_element(bias, bias_start + i * bias_step) : 0);
+            const double shift = bias ? tn_element(bias, bias_start + i * bias_step) : 0;
+            row[at + i] = row[at + i] * tn_element(scale, start + i * step) + shift;
         }
     }
 }
 
+// One item is one row: all elements that share their statistics.
 static void layer_task(void *context, size_t first, size_t count, unsigned slot)
 {
     const layer_job *job = context;
@@ -424,6 +438,7 @@ static tn_status run_rms_norm(const tn_call *call) { return run_layers(call, tru
 
 // ---- lrn: y = x / (bias + alpha / size * sum of squares of neighbour channels) ^ beta ----
 
+// The window of channel c is c - floor((size - 1) / 2) .. c + ceil((size - 1) / 2), cut at the ends (ONNX LRN).
 static tn_status run_lrn(const tn_call *call)
 {
     const tn_lrn_attr *attr = call->attr;
@@ -463,6 +478,7 @@ static tn_status prepare_lp_norm(tn_prepare *prepare)
     return tn_prepare_rows(prepare, tn_tensor_span(x, axis, TN_MIN(axis + 1, x->shape.rank)));
 }
 
+// Lines along the axis, as in softmax.
 static tn_status run_lp_norm(const tn_call *call)
 {
     const tn_lp_norm_attr *attr = call->attr;
@@ -506,6 +522,7 @@ static tn_shape mvn_shape(const tn_mvn_attr *attr, const tn_shape *x)
     return stat;
 }
 
+// Scratch: sums and squares for each element of the statistics' shape.
 static tn_status prepare_mvn(tn_prepare *prepare)
 {
     const tn_tensor *x = prepare->query->in[0];
@@ -539,6 +556,7 @@ static void normalise(double *run, int64_t count, double *means, double *squares
     }
 }
 
+// Walks x in runs that belong to statistics at a fixed step, whatever axes are normalised.
 static void mvn_walk(const tn_call *call, const tn_shape *stat_shape, double *means, double *squares, mvn_pass pass)
 {
     const tn_tensor *x = call->in[0];
@@ -560,6 +578,7 @@ static void mvn_walk(const tn_call *call, const tn_shape *stat_shape, double *me
     }
 }
 
+// Three walks: means, squares about the means, results. Safe in place: results come last.
 static tn_status run_mvn(const tn_call *call)
 {
     const tn_tensor *x = call->in[0];

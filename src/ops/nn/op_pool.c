@@ -52,6 +52,7 @@ static const char *pool_sizes(const tn_pool_attr *attr, const tn_shape *x, tn_wi
     return NULL;
 }
 
+// A window over x [N, C, in...]: everything checked and filled in, or the broken rule.
 static const char *pool_slide(const tn_pool_attr *attr, const tn_shape *x, tn_window *window)
 {
     const tn_sliding sliding = {attr->strides, attr->pads, attr->dilations, attr->auto_pad, attr->ceil_mode};
@@ -61,6 +62,7 @@ static const char *pool_slide(const tn_pool_attr *attr, const tn_shape *x, tn_wi
 
 bool tn_pool_window(const tn_pool_attr *attr, const tn_shape *x, tn_window *window) { return !pool_slide(attr, x, window); }
 
+// x [N, C, in...] -> y [N, C, out...], and for max_pool the places of the maxima, int64 of the same shape.
 static tn_status infer_pool(tn_infer *infer, uint32_t set)
 {
     const tn_pool_attr *attr = infer->attr;
@@ -87,6 +89,7 @@ static tn_status infer_pool(tn_infer *infer, uint32_t set)
 static tn_status infer_float_pool(tn_infer *infer) { return infer_pool(infer, TN_SET_FLOAT); }
 static tn_status infer_max_pool(tn_infer *infer) { return infer_pool(infer, TN_SET_FLOAT | TN_BIT(I8) | TN_BIT(U8)); }
 
+// x [N, C, ...] -> [N, C, 1, ...].
 static tn_status infer_global(tn_infer *infer)
 {
     const tn_global_pool_attr *attr = infer->attr;
@@ -146,6 +149,7 @@ static const char *unpool_shape(const tn_pool_attr *attr, const tn_shape *x, tn_
     return wrong;
 }
 
+// x and indices [N, C, in...] -> [N, C, out...]; output_shape, when given, says the sizes (all dims).
 static tn_status infer_unpool(tn_infer *infer)
 {
     tn_dtype dtype;
@@ -175,6 +179,7 @@ static tn_status infer_unpool(tn_infer *infer)
     return TN_OK;
 }
 
+// One step for each tap of each result, padding included.
 static int64_t macs_pool(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
 {
     const tn_pool_attr *pool = attr;
@@ -267,7 +272,8 @@ static void finish_row(const pool_job *job, int64_t od, int64_t oh, int64_t star
     for (int64_t ow = 0; ow < w->out[2] && job->kind != MAX; ow++) {
         const int64_t o[3] = {od, oh, ow};
         if (job->kind == LP) {
-            sums[ow] = job->attr->p == 1 ? sums[ow] : job->attr->p == 2 ? sqrt(sums[ow]) : pow(sums[ow], 1.0 / (double)job->attr->p);
+            sums[ow] = job->attr->p == 1 ? sums[ow] : job->attr->p == 2 ? sqrt(sums[ow])
+                : pow(sums[ow], 1.0 / (double)job->attr->p);
         } else {
             const double count = window_count(job, o);
             sums[ow] = count > 0 ? sums[ow] / count : 0;
@@ -310,6 +316,7 @@ static void pool_task(void *context, size_t first, size_t count, unsigned slot)
     }
 }
 
+// Shared by the three kinds: only what a tap adds and how a sum ends differ.
 static tn_status run_pool(const tn_call *call, int kind)
 {
     pool_job job = {.call = call, .attr = call->attr, .kind = kind};
@@ -337,6 +344,7 @@ typedef struct global_job {
 
 enum { RUN = 512 };    // elements that are converted at a time
 
+// One item is one plane: all spatial elements of one channel of one image.
 static void global_task(void *context, size_t first, size_t count, unsigned slot)
 {
     const global_job *job = context;
@@ -391,15 +399,16 @@ static tn_status run_unpool(const tn_call *call)
     }
     for (int d = 0; d < shape.rank; d++) {
         if (y->shape.dims[d] < shape.dims[d]) {
-            return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "max_unpool: output_shape is smaller than the unpooled shape");
+            return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name,
+                           "max_unpool: output_shape is smaller than the unpooled shape");
         }
     }
     const int64_t count = tn_tensor_count(x);
     for (int64_t i = 0; i < count; i++) {
         int64_t index = tn_dtype_load_i64(indices->dtype, indices->data, (size_t)i), at = 0, step = 1;
         if (index < 0 || index >= room) {
-            return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "max_unpool: index %lld is not in 0 .. %lld", (long long)index,
-                           (long long)room - 1);
+            return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "max_unpool: index %lld is not in 0 .. %lld",
+                           (long long)index, (long long)room - 1);
         }
         for (int d = shape.rank - 1; d >= 0; d--) {
             at += index % shape.dims[d] * step;

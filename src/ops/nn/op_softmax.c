@@ -16,6 +16,7 @@ static const tn_softmax_attr defaults = {.axis = -1};
 
 // ---- infer ----
 
+// x of any rank but 0 -> the same shape.
 static tn_status infer_softmax(tn_infer *infer)
 {
     const tn_softmax_attr *attr = infer->attr;
@@ -45,6 +46,7 @@ typedef struct softmax_job {
 
 static double narrow(tn_dtype step, double v) { return step == TN_NONE ? v : tn_dtype_round(step, v); }
 
+// The first of equal maxima, which is what hardmax marks.
 static double maximum(const double *row, int64_t size, int64_t *where)
 {
     *where = 0;
@@ -72,6 +74,7 @@ static void softmax_line(double *row, int64_t size, tn_dtype step)
     }
 }
 
+// x - max - log(sum of exp(x - max)): no logarithm of a small quotient.
 static void log_softmax_line(double *row, int64_t size, tn_dtype step)
 {
     (void)step;
@@ -97,6 +100,7 @@ static void hardmax_line(double *row, int64_t size, tn_dtype step)
     }
 }
 
+// One item is one line: elements start, start + inner, ... of x.
 static void softmax_task(void *context, size_t first, size_t count, unsigned slot)
 {
     const softmax_job *job = context;
@@ -128,7 +132,8 @@ static tn_status run_lines(const tn_call *call, line_fn line)
         return TN_OK;
     }
     const tn_dtype dtype = call->in[0]->dtype, step = dtype == TN_F16 || dtype == TN_BF16 ? dtype : TN_NONE;
-    softmax_job job = {.call = call, .step = step, .size = x->dims[axis], .inner = tn_shape_span(x, axis + 1, x->rank), .line = line};
+    softmax_job job = {.call = call, .step = step, .size = x->dims[axis], .inner = tn_shape_span(x, axis + 1, x->rank),
+                       .line = line};
     return tn_call_split(call, softmax_task, &job, (size_t)(tn_shape_span(x, 0, axis) * job.inner), 16);
 }
 

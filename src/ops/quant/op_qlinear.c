@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic (ONNX MatMulInteger 10, ConvInteger 10, QLinearConv 10, QLinearMatMul 21; com.microsoft QLinearAdd, QLinearMul,
-// QLinearConcat). Sums of 8-bit products are exact; results are requantised in float32 as onnxruntime does:
+// Integer arithmetic (ONNX MatMulInteger 10, ConvInteger 10, QLinearConv 10, QLinearMatMul 21; com.microsoft QLinearAdd,
+// QLinearMul, QLinearConcat). Sums of 8-bit products are exact; results are requantised in float32 as onnxruntime does:
 //   conv, matmul   y = saturate(round(float(sum) * (x_scale * w_scale / y_scale)) + y_zero)
 //   add, mul       y = saturate(round((x_scale * (x - x_zero) op ...) / y_scale + y_zero))
 // round is to nearest, ties to even.

@@ -42,7 +42,8 @@ static tn_status check_blocks(const tn_infer *infer, const tn_quantize_attr *att
             want = tn_dim_known(want) ? want / attr->block_size + (want % attr->block_size != 0) : TN_DIM_UNKNOWN;
         }
         if (!tn_dim_join(want, scale->dims[i], &same)) {
-            return tn_infer_fail(infer, "the scale has %lld in dim %d, expected %lld", (long long)scale->dims[i], i, (long long)want);
+            return tn_infer_fail(infer, "the scale has %lld in dim %d, expected %lld", (long long)scale->dims[i], i,
+                                 (long long)want);
         }
     }
     return TN_OK;

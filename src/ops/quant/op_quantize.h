@@ -6,7 +6,8 @@
 
 #include "ir/op.h"
 
-typedef struct tn_quantize_attr { int64_t axis, block_size; bool saturate; tn_dtype output_dtype, precision; } tn_quantize_attr;   // x, scale, zero_point?
+// x, scale, zero_point?
+typedef struct tn_quantize_attr { int64_t axis, block_size; bool saturate; tn_dtype output_dtype, precision; } tn_quantize_attr;
 
 extern const tn_op tn_op_quantize_linear;
 extern const tn_op tn_op_dequantize_linear;

@@ -71,8 +71,8 @@ typedef struct sizes {
     int64_t past, total;         // keys of the cache; of cache and k together
 } sizes;
 
-static const char *sizes_of(const tn_attention_attr *attr, const tn_shape *q, const tn_shape *k, const tn_shape *v, const tn_shape *past,
-                            sizes *s)
+static const char *sizes_of(const tn_attention_attr *attr, const tn_shape *q, const tn_shape *k, const tn_shape *v,
+                            const tn_shape *past, sizes *s)
 {
     const char *wrong_q = heads_of(q, attr->q_num_heads, &s->q), *wrong_k = heads_of(k, attr->kv_num_heads, &s->k);
     const char *wrong_v = heads_of(v, attr->kv_num_heads, &s->v);
@@ -228,11 +228,13 @@ static tn_status infer_rotary(tn_infer *infer)
     }
     const int64_t turned = attr->rotary_dim ? attr->rotary_dim : x.size;
     if (tn_dim_known(turned) && (turned < 0 || turned % 2 != 0 || (tn_dim_known(x.size) && turned > x.size))) {
-        return tn_infer_fail(infer, "rotary_embedding_dim is %lld, expected an even number of at most the head size", (long long)turned);
+        return tn_infer_fail(infer, "rotary_embedding_dim is %lld, expected an even number of at most the head size",
+                             (long long)turned);
     }
     const int64_t half = tn_dim_known(turned) ? turned / 2 : TN_DIM_UNKNOWN;
     const tn_shape positions = {.rank = 2, .dims = {x.batch, x.length}};
-    const tn_shape by_position = {.rank = 2, .dims = {TN_DIM_UNKNOWN, half}}, by_token = {.rank = 3, .dims = {x.batch, x.length, half}};
+    const tn_shape by_position = {.rank = 2, .dims = {TN_DIM_UNKNOWN, half}},
+        by_token = {.rank = 3, .dims = {x.batch, x.length, half}};
     TN_TRY(tn_infer_shape(infer, 3, &positions));
     for (int i = 1; i < 3; i++) {
         TN_TRY(tn_infer_shape(infer, i, tn_infer_in(infer, 3) ? &by_position : &by_token));
@@ -253,7 +255,7 @@ typedef struct attention_job {
     sizes s;
     double scale;                // of the products
     double root;                 // its root, by which the 16-bit types scale q and k beforehand
-    tn_dtype step;               // a 16-bit type that every step rounds to, as ONNX's function does; TN_NONE: one rounding at the end
+    tn_dtype step;               // a 16-bit type that every step rounds to, as ONNX's function does; TN_NONE: one rounding
 } attention_job;
 
 static double narrow(tn_dtype step, double v) { return step == TN_NONE ? v : tn_dtype_round(step, v); }
@@ -261,7 +263,8 @@ static double narrow(tn_dtype step, double v) { return step == TN_NONE ? v : tn_
 // First element of row `at` of head `head`.
 static int64_t head_row(const heads *h, int64_t batch, int64_t head, int64_t at)
 {
-    return h->packed ? ((batch * h->length + at) * h->heads + head) * h->size : ((batch * h->heads + head) * h->length + at) * h->size;
+    return h->packed ? ((batch * h->length + at) * h->heads + head) * h->size
+        : ((batch * h->heads + head) * h->length + at) * h->size;
 }
 
 // Row `at` of keys or values: from the cache first, then from the operand.
@@ -395,7 +398,8 @@ static void attend(const attention_job *job, int64_t batch, int64_t head, int64_
     double *queries = scratch, *scores = queries + BLOCK * s->q.size, *results = scores + BLOCK * total;
     double *row = results + BLOCK * s->v.size, *bias = row + s->q.size + s->v.size;
     for (int64_t i = 0; i < count; i++) {
-        tn_row_load(s->q.tensor->dtype, s->q.tensor->data, head_row(&s->q, batch, head, first + i), 1, s->q.size, queries + i * s->q.size);
+        tn_row_load(s->q.tensor->dtype, s->q.tensor->data, head_row(&s->q, batch, head, first + i), 1, s->q.size,
+                    queries + i * s->q.size);
     }
     scale_row(job, queries, count * s->q.size);
     for (int64_t j = 0; j < total; j++) {
@@ -448,7 +452,8 @@ static void store_present(const attention_job *job, const heads *h, int past, tn
     for (int64_t row = 0; row < h->batch * h->heads * job->s.total; row++) {
         const int64_t at = row % job->s.total, head = row / job->s.total % h->heads, batch = row / job->s.total / h->heads;
         const bool old = at < job->s.past;
-        const int64_t start = old ? ((batch * h->heads + head) * job->s.past + at) * h->size : head_row(h, batch, head, at - job->s.past);
+        const int64_t start = old ? ((batch * h->heads + head) * job->s.past + at) * h->size
+            : head_row(h, batch, head, at - job->s.past);
         const char *from = old ? cache->data : h->tensor->data;
         memcpy((char *)present->data + (size_t)row * bytes, from + (size_t)start * tn_dtype_bytes(h->tensor->dtype), bytes);
     }

@@ -100,7 +100,8 @@ static tn_status check_attr(const tn_infer *infer, const tn_rnn_attr *attr)
 // A shape of three dims in layout 0, batch first in layout 1; c stays last.
 static tn_shape state_shape(const tn_rnn_attr *attr, int64_t directions, int64_t batch, int64_t hidden)
 {
-    const tn_shape by_direction = {.rank = 3, .dims = {directions, batch, hidden}}, by_batch = {.rank = 3, .dims = {batch, directions, hidden}};
+    const tn_shape by_direction = {.rank = 3, .dims = {directions, batch, hidden}},
+        by_batch = {.rank = 3, .dims = {batch, directions, hidden}};
     return attr->layout ? by_batch : by_direction;
 }
 
@@ -109,10 +110,12 @@ static int64_t dim_of(const tn_fact *fact, int i) { return fact->shape.rank > i 
 static tn_status check_weights(const tn_infer *infer, const cell *c, int64_t directions, int64_t hidden)
 {
     int64_t rows = TN_DIM_UNKNOWN, both = TN_DIM_UNKNOWN, peepholes = TN_DIM_UNKNOWN;
-    if (!tn_dim_times(hidden, c->gates, &rows) || !tn_dim_times(hidden, 2 * c->gates, &both) || !tn_dim_times(hidden, 3, &peepholes)) {
+    if (!tn_dim_times(hidden, c->gates, &rows) || !tn_dim_times(hidden, 2 * c->gates, &both) ||
+        !tn_dim_times(hidden, 3, &peepholes)) {
         return tn_infer_fail(infer, "hidden_size is too large");
     }
-    const tn_shape w = {.rank = 3, .dims = {directions, rows, dim_of(infer->in[X], 2)}}, r = {.rank = 3, .dims = {directions, rows, hidden}};
+    const tn_shape w = {.rank = 3, .dims = {directions, rows, dim_of(infer->in[X], 2)}},
+        r = {.rank = 3, .dims = {directions, rows, hidden}};
     const tn_shape bias = {.rank = 2, .dims = {directions, both}}, p = {.rank = 2, .dims = {directions, peepholes}};
     TN_TRY(tn_infer_shape(infer, W, &w));
     TN_TRY(tn_infer_shape(infer, R, &r));
@@ -143,7 +146,8 @@ static tn_status infer_rnn(tn_infer *infer)
     TN_TRY(tn_infer_vector(infer, LENGTHS, batch));
     TN_TRY(tn_infer_shape(infer, INITIAL_H, &state));
     TN_TRY(tn_infer_shape(infer, INITIAL_C, &state));
-    const tn_shape by_step = {.rank = 4, .dims = {steps, directions, batch, hidden}}, by_batch = {.rank = 4, .dims = {batch, steps, directions, hidden}};
+    const tn_shape by_step = {.rank = 4, .dims = {steps, directions, batch, hidden}},
+        by_batch = {.rank = 4, .dims = {batch, steps, directions, hidden}};
     tn_infer_out(infer, 0, dtype, attr->layout ? &by_batch : &by_step);
     tn_infer_out(infer, 1, dtype, &state);
     tn_infer_out(infer, 2, dtype, &state);
@@ -187,7 +191,8 @@ static tn_status prepare_rnn(tn_prepare *prepare)
     const int64_t inputs = query->in[X]->shape.dims[2], hidden = query->in[R]->shape.dims[2];
     int64_t count = 2 * cell_of(query->op)->gates + 3;
     size_t bytes;
-    if (!tn_mul_i64(count, hidden, &count) || !tn_add_i64(count, inputs, &count) || !tn_mul_size((size_t)count, sizeof(double), &bytes)) {
+    if (!tn_mul_i64(count, hidden, &count) || !tn_add_i64(count, inputs, &count) ||
+        !tn_mul_size((size_t)count, sizeof(double), &bytes)) {
         return tn_fail_memory(prepare->diag, query->name, SIZE_MAX);
     }
     return tn_prepare_slots(prepare, bytes);
@@ -239,7 +244,8 @@ static double dot(const tn_tensor *w, int64_t start, int64_t count, const double
     return (sums[0] + sums[1]) + (sums[2] + sums[3]);
 }
 
-// out[row] = row `row` of this direction's matrix times v, plus the bias of w (half 0) or of r (half 1), for rows first .. first+count-1.
+// out[row] = row `row` of this direction's matrix times v, plus the bias of w (half 0) or of r (half 1), for rows first ..
+// first+count-1.
 static void affine(const rnn_state *s, int operand, const double *v, int64_t first, int64_t count, double *out)
 {
     const rnn_job *job = s->job;
@@ -349,13 +355,15 @@ static void run_sequence(const rnn_job *job, int64_t d, int64_t b, int64_t lengt
     const tn_tensor *x = job->call->in[X];
     const int64_t n = job->hidden, gates = job->cell->gates * n;
     double *h = scratch, *c = h + n, *mixed = c + n, *first = mixed + n;
-    rnn_state s = {.job = job, .d = d, .h = h, .c = c, .mixed = mixed, .gates = first, .recurrent = first + gates, .x = first + 2 * gates};
+    rnn_state s = {.job = job, .d = d, .h = h, .c = c, .mixed = mixed, .gates = first, .recurrent = first + gates,
+                   .x = first + 2 * gates};
     const bool backward = d == 1 || job->attr->direction == TN_RNN_REVERSE;
     load_state(job, INITIAL_H, d, b, h);
     load_state(job, INITIAL_C, d, b, c);
     for (int64_t step = 0; step < length && !tn_cancelled(job->call); step++) {
         const int64_t t = backward ? length - 1 - step : step;
-        tn_row_load(x->dtype, x->data, (job->attr->layout ? b * job->steps + t : t * job->batch + b) * job->inputs, 1, job->inputs, s.x);
+        tn_row_load(x->dtype, x->data, (job->attr->layout ? b * job->steps + t : t * job->batch + b) * job->inputs, 1, job->inputs,
+                    s.x);
         affine(&s, W, s.x, 0, gates, s.gates);
         (job->cell->gates == 4 ? lstm_step : job->cell->gates == 3 ? gru_step : rnn_step)(&s);
         store_step(job, t, d, b, h);
@@ -397,7 +405,8 @@ static tn_status run_rnn(const tn_call *call)
     for (int64_t b = 0; lengths && b < job.batch; b++) {
         const int64_t length = tn_dtype_load_i64(lengths->dtype, lengths->data, (size_t)b);
         if (length < 0 || length > job.steps) {
-            return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "%s: sequence %lld has the length %lld, but x has %lld steps",
+            return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name,
+                           "%s: sequence %lld has the length %lld, but x has %lld steps",
                            call->op->name, (long long)b, (long long)length, (long long)job.steps);
         }
     }

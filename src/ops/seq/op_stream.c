@@ -36,7 +36,8 @@ static tn_status head_size(const tn_infer *infer, int i, int64_t heads, int64_t 
     const int64_t last = dim_of(infer->in[i], 2);
     *size = tn_dim_known(last) ? last / heads : TN_DIM_UNKNOWN;
     if (tn_dim_known(last) && last % heads != 0) {
-        return tn_infer_fail(infer, "operand %d has %lld in its last dim, which %lld heads cannot share", i, (long long)last, (long long)heads);
+        return tn_infer_fail(infer, "operand %d has %lld in its last dim, which %lld heads cannot share", i, (long long)last,
+                             (long long)heads);
     }
     return TN_OK;
 }
@@ -63,7 +64,8 @@ static tn_status check_linear(const tn_infer *infer, const tn_linear_attention_a
         TN_TRY(tn_infer_rank(infer, i, 3, 3));
     }
     if (attr->q_num_heads < 1 || attr->kv_num_heads < 1 || attr->q_num_heads % attr->kv_num_heads != 0) {
-        return tn_infer_fail(infer, "%lld query heads cannot share %lld key heads", (long long)attr->q_num_heads, (long long)attr->kv_num_heads);
+        return tn_infer_fail(infer, "%lld query heads cannot share %lld key heads", (long long)attr->q_num_heads,
+                             (long long)attr->kv_num_heads);
     }
     if (attr->rule < TN_RULE_LINEAR || attr->rule > TN_RULE_GATED_DELTA) {
         return tn_infer_fail(infer, "the update rule is not known");
@@ -71,7 +73,8 @@ static tn_status check_linear(const tn_infer *infer, const tn_linear_attention_a
     const bool gated = attr->rule == TN_RULE_GATED || attr->rule == TN_RULE_GATED_DELTA;
     const bool delta = attr->rule == TN_RULE_DELTA || attr->rule == TN_RULE_GATED_DELTA;
     if ((gated && !tn_infer_in(infer, DECAY)) || (delta && !tn_infer_in(infer, BETA))) {
-        return tn_infer_fail(infer, "the update rule %s needs %s", rule_texts[attr->rule], gated && !tn_infer_in(infer, DECAY) ? "decay" : "beta");
+        const char *missing = gated && !tn_infer_in(infer, DECAY) ? "decay" : "beta";
+        return tn_infer_fail(infer, "the update rule %s needs %s", rule_texts[attr->rule], missing);
     }
     return TN_OK;
 }
@@ -89,7 +92,8 @@ static tn_status infer_linear_attention(tn_infer *infer)
     TN_TRY(head_size(infer, Q, attr->q_num_heads, &dq));
     TN_TRY(head_size(infer, K, attr->kv_num_heads, &dk));
     TN_TRY(head_size(infer, V, attr->kv_num_heads, &dv));
-    if (!tn_dim_join(dq, dk, &dk) || !tn_dim_times(dk, attr->kv_num_heads, &all_keys) || !tn_dim_times(dv, attr->q_num_heads, &width)) {
+    if (!tn_dim_join(dq, dk, &dk) || !tn_dim_times(dk, attr->kv_num_heads, &all_keys) ||
+        !tn_dim_times(dv, attr->q_num_heads, &width)) {
         return tn_infer_fail(infer, "the heads of q and k differ in size");
     }
     const tn_shape state = {.rank = 4, .dims = {batch, attr->kv_num_heads, dk, dv}};
@@ -161,7 +165,8 @@ static void load_decay(const linear_job *job, int64_t row, int64_t head, double 
 }
 
 // Brings the state from one step to the next.
-static void update_state(const linear_job *job, int64_t row, int64_t head, const double *factors, const double *key, double *value, double *state)
+static void update_state(const linear_job *job, int64_t row, int64_t head, const double *factors, const double *key, double *value,
+                         double *state)
 {
     const bool delta = job->attr->rule == TN_RULE_DELTA || job->attr->rule == TN_RULE_GATED_DELTA;
     const tn_tensor *beta = tn_call_in(job->call, BETA);
@@ -240,7 +245,8 @@ static tn_status prepare_causal_conv(tn_prepare *prepare)
     const int64_t length = prepare->query->in[X]->shape.dims[2], taps = prepare->query->in[W]->shape.dims[2];
     int64_t words;
     size_t bytes;
-    const bool fits = tn_add_i64(length, taps, &words) && tn_mul_i64(words, 2, &words) && tn_mul_size((size_t)words, sizeof(double), &bytes);
+    const bool fits = tn_add_i64(length, taps, &words) && tn_mul_i64(words, 2, &words) &&
+        tn_mul_size((size_t)words, sizeof(double), &bytes);
     return fits ? tn_prepare_slots(prepare, bytes) : tn_fail_memory(prepare->diag, prepare->query->name, SIZE_MAX);
 }
 
@@ -292,7 +298,8 @@ static tn_status run_causal_conv(const tn_call *call)
 
 const tn_op tn_op_linear_attention = {
     .name = "linear_attention", .version = 1, .min_in = 3, .max_in = 6, .min_out = 1, .max_out = 2, .attrs = linear_attention_attrs,
-    .n_attrs = TN_COUNT(linear_attention_attrs), .attr_size = sizeof(tn_linear_attention_attr), .defaults = &linear_attention_defaults,
+    .n_attrs = TN_COUNT(linear_attention_attrs), .attr_size = sizeof(tn_linear_attention_attr),
+    .defaults = &linear_attention_defaults,
     .infer = infer_linear_attention,
 };
 const tn_op tn_op_causal_conv = {

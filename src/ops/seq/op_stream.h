@@ -20,8 +20,8 @@ typedef struct tn_linear_attention_attr {
     double scale;            // 0: 1 / sqrt(d_k)
 } tn_linear_attention_attr;
 
-// x [B, C, L], w [C, 1, K], bias [C], state [B, C, K - 1] (the elements before x; zeros when absent). Results: y [B, C, L], the last
-// K - 1 elements.
+// x [B, C, L], w [C, 1, K], bias [C], state [B, C, K - 1] (the elements before x; zeros when absent). Results: y [B, C, L], the
+// last K - 1 elements.
 typedef struct tn_causal_conv_attr { bool silu; } tn_causal_conv_attr;
 
 extern const tn_op tn_op_linear_attention;

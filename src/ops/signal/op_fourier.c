@@ -249,7 +249,8 @@ typedef struct dft_job {
 } dft_job;
 
 // Axis and length of a call or query: x is [outer][x_dim][inner][parts]. The length is told by the result where it can be.
-static void dft_sizes(const tn_dft_attr *attr, const tn_tensor *x, const tn_tensor *y, const tn_tensor *length, const tn_tensor *axis, dft_job *job)
+static void dft_sizes(const tn_dft_attr *attr, const tn_tensor *x, const tn_tensor *y, const tn_tensor *length,
+                      const tn_tensor *axis, dft_job *job)
 {
     const int rank = x->shape.rank;
     int at = rank - 2;
@@ -301,7 +302,8 @@ static void dft_task(void *context, size_t first, size_t count, unsigned slot)
     fourier_init(&f, job->n, job->attr->inverse, x->dtype, tn_slot_scratch(job->call, slot));
     for (int64_t line = (int64_t)first; line < (int64_t)(first + count) && !tn_cancelled(job->call); line++) {
         const int64_t outer = line / job->inner, in = line % job->inner;
-        const int64_t from = (outer * job->x_dim * job->inner + in) * job->x_parts, to = (outer * job->y_dim * job->inner + in) * job->y_parts;
+        const int64_t from = (outer * job->x_dim * job->inner + in) * job->x_parts,
+            to = (outer * job->y_dim * job->inner + in) * job->y_parts;
         memset(f.re, 0, 2 * (size_t)job->n * sizeof(double));
         tn_row_load(x->dtype, x->data, from, job->inner * job->x_parts, given, f.re);
         if (job->x_parts == 2) {
@@ -331,7 +333,8 @@ static tn_status run_dft(const tn_call *call)
         planned &= call->in[0]->shape.dims[i] == call->out[0]->shape.dims[i];
     }
     if (count && !planned) {
-        return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "dft: the axis or the length is not the one that was planned for");
+        return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name,
+                       "dft: the axis or the length is not the one that was planned for");
     }
     return tn_call_split(call, dft_task, &job, count && job.n > 0 ? (size_t)(count / job.y_dim / job.y_parts) : 0, 1);
 }
@@ -396,7 +399,8 @@ static tn_status run_stft(const tn_call *call)
                          y->dims[2] == (attr->onesided ? job.frame / 2 + 1 : job.frame) &&
                          y->dims[1] == (x->shape.dims[1] - job.frame) / job.step + 1;
     if (!planned) {
-        return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "stft: frame_step or frame_length is not the one that was planned for");
+        return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name,
+                       "stft: frame_step or frame_length is not the one that was planned for");
     }
     return tn_call_split(call, stft_task, &job, (size_t)(y->dims[0] * y->dims[1]), 4);
 }
@@ -405,7 +409,8 @@ static tn_status run_stft(const tn_call *call)
 
 const tn_op tn_op_dft = {
     .name = "dft", .version = 1, .min_in = 1, .max_in = 3, .min_out = 1, .max_out = 1, .attrs = dft_attrs,
-    .n_attrs = TN_COUNT(dft_attrs), .attr_size = sizeof(tn_dft_attr), .infer = infer_dft, .shape_operands = 1u << LENGTH | 1u << AXIS,
+    .n_attrs = TN_COUNT(dft_attrs), .attr_size = sizeof(tn_dft_attr), .infer = infer_dft,
+    .shape_operands = 1u << LENGTH | 1u << AXIS,
 };
 const tn_op tn_op_stft = {
     .name = "stft", .version = 1, .min_in = 2, .max_in = 4, .min_out = 1, .max_out = 1, .attrs = stft_attrs,

@@ -93,7 +93,8 @@ static tn_status run_blackman(const tn_call *call) { return run_cosines(call, 0.
 // The bin of the spectrum where edge `i` of the triangles lies; edges are evenly spaced in mel = 2595 log10(1 + hertz / 700).
 static double mel_edge(const tn_call *call, int64_t i, int64_t mels)
 {
-    const double low = 2595 * log10(1 + tn_element(call->in[3], 0) / 700), high = 2595 * log10(1 + tn_element(call->in[4], 0) / 700);
+    const double low = 2595 * log10(1 + tn_element(call->in[3], 0) / 700),
+        high = 2595 * log10(1 + tn_element(call->in[4], 0) / 700);
     const double mel = low + (double)i * (high - low) / (double)(mels + 2), hertz = 700 * (pow(10, mel / 2595) - 1);
     return floor((tn_element(call->in[1], 0) + 1) * hertz / tn_element(call->in[2], 0));
 }

@@ -58,7 +58,8 @@ static tn_status infer_deform(tn_infer *infer)
     }
     tn_shape mask = y, offset = y;
     mask.dims[1] = offset.dims[1] = TN_DIM_UNKNOWN;
-    if (w->rank == 4 && (!tn_dim_times(w->dims[2], w->dims[3], &mask.dims[1]) || !tn_dim_times(mask.dims[1], attr->offset_group, &mask.dims[1]) ||
+    if (w->rank == 4 && (!tn_dim_times(w->dims[2], w->dims[3], &mask.dims[1]) ||
+                         !tn_dim_times(mask.dims[1], attr->offset_group, &mask.dims[1]) ||
                          !tn_dim_times(mask.dims[1], 2, &offset.dims[1]))) {
         return tn_infer_fail(infer, "the kernel is too large");
     }

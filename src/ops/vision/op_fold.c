@@ -39,8 +39,10 @@ static const char *fold_blocks(const tn_col2im_attr *attr, fold *f)
     f->taps = f->columns = 1;
     for (int i = 0; i < f->rank; i++) {
         int64_t end;
-        if (!list_value(&attr->strides, f->rank, i, 1, 1, &f->stride[i]) || !list_value(&attr->dilations, f->rank, i, 1, 1, &f->dilation[i]) ||
-            !list_value(&attr->pads, 2 * f->rank, i, 0, 0, &f->pad[i]) || !list_value(&attr->pads, 2 * f->rank, f->rank + i, 0, 0, &end)) {
+        if (!list_value(&attr->strides, f->rank, i, 1, 1, &f->stride[i]) ||
+            !list_value(&attr->dilations, f->rank, i, 1, 1, &f->dilation[i]) ||
+            !list_value(&attr->pads, 2 * f->rank, i, 0, 0, &f->pad[i]) ||
+            !list_value(&attr->pads, 2 * f->rank, f->rank + i, 0, 0, &end)) {
             return "strides, dilations and pads must be one (pads: two) numbers for each dim of the image, not negative";
         }
         if (f->image[i] < 0 || f->image[i] > INT64_MAX / 4 || f->block[i] < 1 || f->block[i] > NUMBER_MAX) {
@@ -72,7 +74,8 @@ static tn_status infer_col2im(tn_infer *infer)
     tn_shape y = tn_shape_unknown();
     if (f.rank >= 0 && blocks >= 0) {
         const tn_shape *x = &infer->in[0]->shape;
-        const char *wrong = f.rank != blocks || f.rank < 1 ? "image_shape and block_shape must have the same length" : fold_blocks(infer->attr, &f);
+        const bool paired = f.rank == blocks && f.rank >= 1;
+        const char *wrong = paired ? fold_blocks(infer->attr, &f) : "image_shape and block_shape must have the same length";
         if (wrong) {
             return tn_infer_fail(infer, "%s", wrong);
         }
@@ -81,7 +84,8 @@ static tn_status infer_col2im(tn_infer *infer)
             return tn_infer_fail(infer, "x has %lld rows and %lld columns, expected a multiple of %lld and %lld", (long long)rows,
                                  (long long)x->dims[2], (long long)f.taps, (long long)f.columns);
         }
-        y = (tn_shape){.rank = f.rank + 2, .dims = {x->rank == 3 ? x->dims[0] : TN_DIM_UNKNOWN, tn_dim_known(rows) ? rows / f.taps : rows}};
+        y = (tn_shape){.rank = f.rank + 2,
+                       .dims = {x->rank == 3 ? x->dims[0] : TN_DIM_UNKNOWN, tn_dim_known(rows) ? rows / f.taps : rows}};
         for (int i = 0; i < f.rank; i++) {
             y.dims[2 + i] = f.image[i];
         }
@@ -161,7 +165,8 @@ static tn_status run_col2im(const tn_call *call)
         job.f.image[i] = y->dims[2 + i];
         job.f.block[i] = tn_dtype_load_i64(blocks->dtype, blocks->data, (size_t)i);
     }
-    if (!planned || fold_blocks(call->attr, &job.f) || job.f.columns != x->shape.dims[2] || y->dims[1] != x->shape.dims[1] / job.f.taps) {
+    if (!planned || fold_blocks(call->attr, &job.f) || job.f.columns != x->shape.dims[2] ||
+        y->dims[1] != x->shape.dims[1] / job.f.taps) {
         return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "col2im: block_shape is not the one that was planned for");
     }
     job.pixels = tn_shape_span(y, 2, y->rank);
@@ -173,7 +178,8 @@ static tn_status run_col2im(const tn_call *call)
 
 const tn_op tn_op_col2im = {
     .name = "col2im", .version = 1, .min_in = 3, .max_in = 3, .min_out = 1, .max_out = 1, .attrs = col2im_attrs,
-    .n_attrs = TN_COUNT(col2im_attrs), .attr_size = sizeof(tn_col2im_attr), .infer = infer_col2im, .shape_operands = 1u << 1 | 1u << 2,
+    .n_attrs = TN_COUNT(col2im_attrs), .attr_size = sizeof(tn_col2im_attr), .infer = infer_col2im,
+    .shape_operands = 1u << 1 | 1u << 2,
 };
 static const tn_op *const ops[] = {&tn_op_col2im};
 TN_EXPORT_OPS(op_fold, ops);

@@ -97,7 +97,8 @@ static const other others[] = {
 };
 enum { LAYERS = TN_COUNT(layers), LISTED = LAYERS + TN_COUNT(others) };
 
-static const int64_t acts[] = {TN_LOOP_CONST, TN_LOOP_CONST, TN_LOOP_RELU,         TN_LOOP_CLIP,       TN_LOOP_LEAKY, TN_LOOP_SIGMOID,
+static const int64_t acts[] = {TN_LOOP_CONST, TN_LOOP_CONST, TN_LOOP_RELU,         TN_LOOP_CLIP,       TN_LOOP_LEAKY,
+                               TN_LOOP_SIGMOID,
                                TN_LOOP_TANH,  TN_LOOP_SILU,  TN_LOOP_HARD_SIGMOID, TN_LOOP_HARD_SWISH, TN_LOOP_GELU,  TN_LOOP_ELU};
 
 static tn_act act_of(int64_t code)
@@ -109,7 +110,8 @@ static tn_act act_of(int64_t code)
 
 static other other_of(const layer *l)
 {
-    const other o = {false, 2, l->n, l->c, l->m, l->g, {l->h, l->w}, {l->k, l->k}, {l->s, l->s}, {l->d, l->d}, {l->p, l->p, l->p, l->p},
+    const other o = {false, 2, l->n, l->c, l->m, l->g, {l->h, l->w}, {l->k, l->k}, {l->s, l->s}, {l->d, l->d},
+                     {l->p, l->p, l->p, l->p},
                      TN_PAD_NOTSET, {0}, {0}, l->fused, l->act};
     return o;
 }

@@ -8,8 +8,10 @@
 // Sizes follow the letters: a .. z in order of the table below; dims of "..." are given.
 static const char *const equations[] = {
     "ij,jk->ik",  "bij,bjk->bik", "bhid,bhjd->bhij", "bhij,bhjd->bhid", "bihd,bjhd->bhij", "ij->ji",   "ii->i",        "ii->",
-    "ij->",       "ij->j",        "i,j->ij",         "i,i->",           "ij,ij->ij",       "ijk,il->jkl", "a,b,c->abc", "ij,jk,kl->il",
-    "iij,ji->i",  "ij,jk",        "bca,cb",          "Aa,aB->AB",       " i j , j k -> i k ", ",i->i",  "bhwc,hkc->bhwk", "ijk->kij",
+    "ij->",       "ij->j",        "i,j->ij",         "i,i->",           "ij,ij->ij",       "ijk,il->jkl", "a,b,c->abc",
+    "ij,jk,kl->il",
+    "iij,ji->i",  "ij,jk",        "bca,cb",          "Aa,aB->AB",       " i j , j k -> i k ", ",i->i",  "bhwc,hkc->bhwk",
+    "ijk->kij",
 };
 static const char *const dotted[] = {"...ij,...jk->...ik", "...i->...", "i...,i...->...", "...ii->...i", "...,...", "a...b->b...a"};
 enum { EQUATIONS = TN_COUNT(equations), LISTED = EQUATIONS + TN_COUNT(dotted) };

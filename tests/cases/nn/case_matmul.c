@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of matrix products: matmul with every rank, transposition, fused operand and batch form; gemm with every form of c; the sizes of
-// real nets (small); then random ones.
+// Cases of matrix products: matmul with every rank, transposition, fused operand and batch form; gemm with every form of c; the
+// sizes of real nets (small); then random ones.
 // Ownership: the caller's arena. Threads: one at a time.
 #include "cases/draw.h"
 #include "ops/nn/op_matmul.h"
@@ -86,7 +86,8 @@ static product draw_product(tn_rand *r)
 
 static gemm draw_gemm(tn_rand *r)
 {
-    gemm g = {.m = TN_DRAW(r, sizes), .n = TN_DRAW(r, sizes), .k = TN_DRAW(r, sizes), .flags = (int)tn_draw_index(r, 32), .alpha = 1, .beta = 1};
+    gemm g = {.m = TN_DRAW(r, sizes), .n = TN_DRAW(r, sizes), .k = TN_DRAW(r, sizes), .flags = (int)tn_draw_index(r, 32),
+              .alpha = 1, .beta = 1};
     const tn_shape y = {2, {g.m, g.n}};
     g.c = tn_draw_part(r, &y);
     if (tn_rand_bool(r)) {

@@ -45,7 +45,8 @@ static const pool pools[] = {
 
 static const tn_op *const global_ops[] = {&tn_op_global_average_pool, &tn_op_global_max_pool, &tn_op_global_lp_pool};
 static const tn_shape global_shapes[] = {
-    {4, {1, 16, 7, 7}}, {4, {2, 33, 5, 9}}, {4, {1, 8, 1, 1}}, {3, {3, 5, 67}}, {5, {1, 3, 2, 3, 4}}, {4, {1, 3, 40, 33}}, {4, {0, 3, 4, 4}},
+    {4, {1, 16, 7, 7}}, {4, {2, 33, 5, 9}}, {4, {1, 8, 1, 1}}, {3, {3, 5, 67}}, {5, {1, 3, 2, 3, 4}}, {4, {1, 3, 40, 33}},
+    {4, {0, 3, 4, 4}},
 };
 enum {
     POOLS = TN_COUNT(pools),

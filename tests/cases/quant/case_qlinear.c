@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of integer arithmetic: convolutions and products of both 8-bit types, scales and zero points for a tensor and for a channel,
-// sums, products and joins with requantisation; then random ones. Results are exact.
+// Cases of integer arithmetic: convolutions and products of both 8-bit types, scales and zero points for a tensor and for a
+// channel, sums, products and joins with requantisation; then random ones. Results are exact.
 // Ownership: the caller's arena. Threads: one at a time.
 #include "cases/draw.h"
 #include "ops/quant/op_qlinear.h"
@@ -17,7 +17,8 @@ typedef struct layer {
 } layer;
 
 static const layer layers[] = {
-    {1, 3, 17, 19, 16, 3, 2, 1, 1, BIAS},     {1, 16, 9, 9, 24, 1, 1, 0, 1, CHANNELS | BIAS}, {1, 24, 7, 7, 24, 3, 1, 1, 24, CHANNELS | BIAS},
+    {1, 3, 17, 19, 16, 3, 2, 1, 1, BIAS},     {1, 16, 9, 9, 24, 1, 1, 0, 1, CHANNELS | BIAS},
+    {1, 24, 7, 7, 24, 3, 1, 1, 24, CHANNELS | BIAS},
     {2, 8, 6, 5, 8, 3, 1, 1, 1, 0},           {1, 33, 4, 4, 17, 1, 1, 0, 1, CHANNELS},        {1, 12, 8, 9, 12, 5, 2, 2, 12, BIAS},
     {1, 8, 10, 10, 12, 3, 1, 1, 4, CHANNELS}, {1, 1, 28, 28, 8, 5, 1, 2, 1, NO_ZERO},         {1, 64, 3, 3, 32, 3, 1, 1, 1, BIAS},
     {0, 3, 4, 4, 5, 3, 1, 1, 1, BIAS},
@@ -35,7 +36,8 @@ static const product products[] = {
 };
 
 static const tn_shape pairs[][2] = {
-    {{4, {1, 16, 7, 9}}, {4, {1, 16, 7, 9}}}, {{2, {5, 67}}, {1, {67}}}, {{4, {2, 8, 3, 3}}, {4, {1, 8, 1, 1}}}, {{1, {1000}}, {0, {0}}},
+    {{4, {1, 16, 7, 9}}, {4, {1, 16, 7, 9}}}, {{2, {5, 67}}, {1, {67}}}, {{4, {2, 8, 3, 3}}, {4, {1, 8, 1, 1}}},
+    {{1, {1000}}, {0, {0}}},
 };
 enum {
     LAYERS = 2 * TN_COUNT(layers),
@@ -58,7 +60,8 @@ static tn_case_in bytes_in(tn_dtype dtype, tn_shape shape)
 
 static tn_case_in zero_in(tn_dtype dtype, tn_shape shape)
 {
-    return (tn_case_in){.dtype = dtype, .shape = shape, .low = dtype == TN_I8 ? -9 : 110, .high = dtype == TN_I8 ? 9 : 140, .constant = true};
+    return (tn_case_in){.dtype = dtype, .shape = shape, .low = dtype == TN_I8 ? -9 : 110, .high = dtype == TN_I8 ? 9 : 140,
+                        .constant = true};
 }
 
 static bool make_conv(tn_case *c, tn_arena *arena, tn_rand *r, const layer *l, bool requantise)
@@ -108,7 +111,8 @@ static void make_product(tn_case *c, tn_rand *r, const product *p, bool requanti
         c->n_in = p->flags & NO_ZERO ? 2 : 4;
         return;
     }
-    const tn_case_in in[] = {a, scale_in(one, 0.01, 0.03), zero_in(ta, one), b, scale_in(columns, 0.005, 0.02), zero_in(tb, columns),
+    const tn_case_in in[] = {a, scale_in(one, 0.01, 0.03), zero_in(ta, one), b, scale_in(columns, 0.005, 0.02),
+                             zero_in(tb, columns),
                              scale_in(one, 0.2, 0.9), zero_in(ta, one)};
     memcpy(c->in, in, sizeof in);
     c->n_in = 8;
@@ -119,7 +123,8 @@ static void make_pair(tn_case *c, tn_rand *r, const tn_shape pair[2], bool multi
     const tn_dtype type = tn_draw_dtype(r, BYTES);
     const tn_shape one = {0};
     const int turn = (int)tn_rand_range(r, 0, 1);
-    const tn_case_in in[] = {bytes_in(type, pair[turn]), scale_in(one, 0.01, 0.05), zero_in(type, one), bytes_in(type, pair[1 - turn]),
+    const tn_case_in in[] = {bytes_in(type, pair[turn]), scale_in(one, 0.01, 0.05), zero_in(type, one),
+                             bytes_in(type, pair[1 - turn]),
                              scale_in(one, 0.01, 0.05), zero_in(type, one), scale_in(one, 0.02, 0.2), zero_in(type, one)};
     c->op = multiply ? &tn_op_qlinear_mul : &tn_op_qlinear_add;
     memcpy(c->in, in, sizeof in);

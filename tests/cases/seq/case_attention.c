@@ -5,7 +5,8 @@
 #include "cases/draw.h"
 #include "ops/seq/op_attention.h"
 
-enum { PACKED = 1, CAUSAL = 2, BOOL_MASK = 4, FLOAT_MASK = 8, PAST = 16, VALID = 32, WINDOW = 64, CAP = 128, SCALE = 256, SHOW = 512 };
+enum { PACKED = 1, CAUSAL = 2, BOOL_MASK = 4, FLOAT_MASK = 8, PAST = 16, VALID = 32, WINDOW = 64, CAP = 128, SCALE = 256,
+      SHOW = 512 };
 
 typedef struct form {
     int64_t batch, heads, kv_heads, queries, keys, size, value_size;
@@ -15,9 +16,12 @@ typedef struct form {
 
 static const form forms[] = {
     {1, 12, 12, 26, 26, 32, 32, 0, 0},              {2, 3, 3, 17, 17, 8, 8, CAUSAL, 0},           {1, 8, 2, 5, 9, 16, 12, SCALE, 0},
-    {2, 4, 4, 7, 11, 8, 8, PACKED, 0},              {1, 6, 3, 4, 6, 8, 10, PACKED | BOOL_MASK, 0}, {2, 3, 3, 4, 6, 8, 8, FLOAT_MASK, 0},
-    {1, 4, 4, 3, 5, 8, 8, PAST | CAUSAL | SHOW, 0}, {1, 4, 2, 1, 1, 64, 64, PAST | PACKED | SHOW, 3}, {2, 2, 2, 4, 9, 8, 8, VALID | CAUSAL, 0},
-    {1, 2, 2, 33, 33, 16, 16, WINDOW | CAUSAL, 0},  {1, 2, 2, 20, 20, 16, 16, WINDOW | CAP | SHOW, 1}, {1, 2, 1, 6, 7, 5, 3, CAP | FLOAT_MASK | SHOW, 2},
+    {2, 4, 4, 7, 11, 8, 8, PACKED, 0},              {1, 6, 3, 4, 6, 8, 10, PACKED | BOOL_MASK, 0},
+    {2, 3, 3, 4, 6, 8, 8, FLOAT_MASK, 0},
+    {1, 4, 4, 3, 5, 8, 8, PAST | CAUSAL | SHOW, 0}, {1, 4, 2, 1, 1, 64, 64, PAST | PACKED | SHOW, 3},
+    {2, 2, 2, 4, 9, 8, 8, VALID | CAUSAL, 0},
+    {1, 2, 2, 33, 33, 16, 16, WINDOW | CAUSAL, 0},  {1, 2, 2, 20, 20, 16, 16, WINDOW | CAP | SHOW, 1},
+    {1, 2, 1, 6, 7, 5, 3, CAP | FLOAT_MASK | SHOW, 2},
     {1, 2, 2, 5, 5, 4, 4, SHOW, 3},                 {1, 1, 1, 1, 1, 1, 1, 0, 0},                  {0, 2, 2, 3, 3, 4, 4, 0, 0},
     {1, 2, 2, 0, 3, 4, 4, 0, 0},                    {1, 2, 2, 3, 0, 4, 4, 0, 0},                  {1, 12, 12, 50, 64, 64, 64, 0, 0},
 };
@@ -104,7 +108,8 @@ static turn draw_turn(tn_rand *r)
 
 static bool make_rotary(tn_case *c, tn_arena *arena, const turn *t, tn_dtype dtype)
 {
-    const int64_t size = t->x.rank == 3 ? t->x.dims[2] / t->heads : t->x.dims[3], length = t->x.rank == 3 ? t->x.dims[1] : t->x.dims[2];
+    const int64_t size = t->x.rank == 3 ? t->x.dims[2] / t->heads : t->x.dims[3],
+        length = t->x.rank == 3 ? t->x.dims[1] : t->x.dims[2];
     const int64_t half = (t->rotary ? t->rotary : size) / 2;
     c->op = &tn_op_rotary_embedding;
     tn_rotary_attr *attr = tn_case_attr(arena, c->op);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of recurrent layers: the sizes of real nets (small), every direction, layout, optional operand and activation, short sequences;
-// then random ones.
+// Cases of recurrent layers: the sizes of real nets (small), every direction, layout, optional operand and activation, short
+// sequences; then random ones.
 // Ownership: the caller's arena. Threads: one at a time.
 #include "cases/draw.h"
 #include "loop/loop.h"
@@ -20,7 +20,8 @@ static const layer layers[] = {
     {7, 3, 9, 17, TN_RNN_REVERSE, 0, BIAS | LENGTHS},           {9, 2, 16, 24, TN_RNN_BIDIRECTIONAL, 0, BIAS | STATE | LENGTHS},
     {5, 2, 8, 16, TN_RNN_FORWARD, 1, STATE},                    {4, 3, 5, 7, TN_RNN_BIDIRECTIONAL, 1, BIAS | LENGTHS | STATE},
     {6, 1, 12, 10, TN_RNN_FORWARD, 0, BIAS | PEEPHOLES | CLIP}, {6, 2, 3, 5, TN_RNN_BIDIRECTIONAL, 0, BIAS | COUPLED | RESET_AFTER},
-    {3, 2, 4, 6, TN_RNN_FORWARD, 0, ACTS | BIAS},               {3, 1, 4, 6, TN_RNN_BIDIRECTIONAL, 0, ACTS | RESET_AFTER | ONE_RESULT},
+    {3, 2, 4, 6, TN_RNN_FORWARD, 0, ACTS | BIAS},
+    {3, 1, 4, 6, TN_RNN_BIDIRECTIONAL, 0, ACTS | RESET_AFTER | ONE_RESULT},
     {0, 2, 3, 4, TN_RNN_FORWARD, 0, BIAS},                      {4, 0, 3, 4, TN_RNN_REVERSE, 0, BIAS},
 };
 static const tn_op *const ops[] = {&tn_op_lstm, &tn_op_gru, &tn_op_rnn};
@@ -56,7 +57,8 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
 {
     const bool listed = i < LISTED;
     const layer l = listed ? layers[i / TN_COUNT(ops)]
-                           : (layer){tn_rand_range(r, 1, 8), tn_rand_range(r, 1, 4), tn_rand_range(r, 1, 40), tn_rand_range(r, 1, 40),
+                           : (layer){tn_rand_range(r, 1, 8), tn_rand_range(r, 1, 4), tn_rand_range(r, 1, 40),
+                                     tn_rand_range(r, 1, 40),
                                      (int)tn_rand_range(r, TN_RNN_FORWARD, TN_RNN_BIDIRECTIONAL), tn_rand_range(r, 0, 1),
                                      (int)tn_draw_index(r, 512)};
     const int64_t directions = l.direction == TN_RNN_BIDIRECTIONAL ? 2 : 1;

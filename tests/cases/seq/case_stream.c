@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of layers with a state: every rule of linear attention with shared heads and both forms of decay and rate; causal convolution
-// with and without its optional operands; then random ones.
+// Cases of layers with a state: every rule of linear attention with shared heads and both forms of decay and rate; causal
+// convolution with and without its optional operands; then random ones.
 // Ownership: the caller's arena. Threads: one at a time.
 #include "cases/draw.h"
 #include "ops/seq/op_stream.h"
@@ -30,7 +30,8 @@ enum { FORMS = TN_COUNT(forms), LISTED = FORMS + TN_COUNT(convs) };
 
 static form draw_form(tn_rand *r)
 {
-    form f = {tn_rand_range(r, 1, 2), tn_rand_range(r, 1, 6), 0, tn_rand_range(r, 1, 3), tn_rand_range(r, 2, 17), tn_rand_range(r, 1, 17),
+    form f = {tn_rand_range(r, 1, 2), tn_rand_range(r, 1, 6), 0, tn_rand_range(r, 1, 3), tn_rand_range(r, 2, 17),
+              tn_rand_range(r, 1, 17),
               (int)tn_rand_range(r, TN_RULE_LINEAR, TN_RULE_GATED_DELTA), tn_rand_bool(r), tn_rand_bool(r)};
     f.heads = f.kv_heads * tn_rand_range(r, 1, 3);
     return f;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of Fourier transforms: powers of two, other lengths, every axis, padding and cutting by a length, both directions and halves;
-// frames with and without window; then random ones.
+// Cases of Fourier transforms: powers of two, other lengths, every axis, padding and cutting by a length, both directions and
+// halves; frames with and without window; then random ones.
 // Ownership: the caller's arena. Threads: one at a time.
 #include "cases/draw.h"
 #include "ops/signal/op_fourier.h"
@@ -13,7 +13,8 @@ typedef struct form {
 
 static const form forms[] = {
     {{3, {2, 16, 1}}, 1, 0, false, false},       {{3, {2, 16, 2}}, -2, 0, true, false},      {{3, {1, 10, 1}}, 1, 0, false, true},
-    {{4, {1, 10, 3, 2}}, 1, 0, false, false},    {{4, {1, 3, 11, 1}}, 2, 16, false, true},   {{4, {1, 3, 11, 2}}, 2, 5, true, false},
+    {{4, {1, 10, 3, 2}}, 1, 0, false, false},    {{4, {1, 3, 11, 1}}, 2, 16, false, true},
+    {{4, {1, 3, 11, 2}}, 2, 5, true, false},
     {{3, {2, 9, 2}}, 1, 0, true, true},          {{3, {2, 9, 2}}, 1, 15, true, true},        {{3, {2, 9, 2}}, 1, 40, true, true},
     {{3, {1, 1, 1}}, 1, 0, false, false},        {{3, {1, 257, 1}}, 1, 0, false, true},      {{2, {512, 2}}, 0, 0, false, false},
     {{3, {0, 8, 1}}, 1, 0, false, false},        {{3, {1, 2, 2}}, 1, 0, true, false},
@@ -84,7 +85,8 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
         const form f = listed ? forms[i] : draw_form(r);
         return make_dft(c, arena, &f, dtype);
     }
-    frames f = {tn_rand_range(r, 1, 2), tn_rand_range(r, 33, 80), 1, tn_rand_range(r, 1, 9), tn_rand_range(r, 1, 33), true, tn_rand_bool(r),
+    frames f = {tn_rand_range(r, 1, 2), tn_rand_range(r, 33, 80), 1, tn_rand_range(r, 1, 9), tn_rand_range(r, 1, 33), true,
+                tn_rand_bool(r),
                 tn_rand_bool(r)};
     f = listed ? framed[i - FORMS] : f;
     return make_stft(c, arena, &f, dtype);

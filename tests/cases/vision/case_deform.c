@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of deformable convolution: offsets that leave the picture, groups of both kinds, strides, dilations, bias and mask; then random
-// ones.
+// Cases of deformable convolution: offsets that leave the picture, groups of both kinds, strides, dilations, bias and mask; then
+// random ones.
 // Ownership: the caller's arena. Threads: one at a time.
 #include "cases/draw.h"
 #include "ops/nn/op_conv.h"
@@ -20,7 +20,8 @@ enum { LISTED = TN_COUNT(forms) };
 
 static form draw_form(tn_rand *r)
 {
-    form f = {tn_rand_range(r, 1, 2), 0, 0, 0, 0, tn_rand_range(r, 1, 3), tn_rand_range(r, 1, 3), tn_rand_range(r, 1, 2), tn_rand_range(r, 0, 2),
+    form f = {tn_rand_range(r, 1, 2), 0, 0, 0, 0, tn_rand_range(r, 1, 3), tn_rand_range(r, 1, 3), tn_rand_range(r, 1, 2),
+              tn_rand_range(r, 0, 2),
               tn_rand_range(r, 1, 2), tn_rand_range(r, 1, 2), tn_rand_range(r, 1, 2), tn_rand_bool(r), tn_rand_bool(r)};
     f.c = f.group * f.offset_group * tn_rand_range(r, 1, 3);
     f.m = f.group * tn_rand_range(r, 1, 4);

@@ -47,9 +47,11 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
     if (!attr) {
         return false;
     }
-    *attr = (tn_col2im_attr){tn_case_ints(arena, f.rank, f.stride), tn_case_ints(arena, 2 * f.rank, f.pads), tn_case_ints(arena, f.rank, f.dilation)};
+    *attr = (tn_col2im_attr){tn_case_ints(arena, f.rank, f.stride), tn_case_ints(arena, 2 * f.rank, f.pads),
+                             tn_case_ints(arena, f.rank, f.dilation)};
     c->attr = attr;
-    c->in[0] = tn_draw_in(i < LISTED ? TN_F32 : tn_draw_dtype(r, TN_DRAW_NUMBERS), (tn_shape){3, {f.batch, f.channels * taps, columns}});
+    c->in[0] = tn_draw_in(i < LISTED ? TN_F32 : tn_draw_dtype(r, TN_DRAW_NUMBERS),
+                          (tn_shape){3, {f.batch, f.channels * taps, columns}});
     c->in[1] = tn_draw_list(arena, f.rank, f.image);
     c->in[2] = tn_draw_list(arena, f.rank, f.block);
     c->n_in = 3;
