@@ -101,7 +101,8 @@ typedef struct tn_call {
     void *scratch;                   // scratch_bytes at a multiple of 64
     tn_workers *workers;             // NULL: one thread
     tn_heap *heap;                   // reference kernels that need memory of a size known only now
-    tn_arena *objects;               // strings, sequences and their items: lives to the end of the run
+    tn_arena *objects;               // strings, sequences and their items: lives to the end of the run (ops/objects.h)
+    uint64_t objects_limit;          // bytes that objects may grow to; 0: no limit
     tn_diag *diag;
     // TN_OP_DYNAMIC only: gives result `index` its shape and memory (out[index]->data).
     tn_status (*resize)(const struct tn_call *call, int index, const tn_shape *shape);

@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "exec/program.h"
 #include "ops/control/op_control.h"
+#include "ops/objects.h"
 
 #include <string.h>
 
@@ -88,14 +89,44 @@ static tn_status open_result(control *c, int index, tn_dtype dtype, const tn_sha
     return tn_program_resize(c->program, c->plan, c->step, index, shape, c->run->diag);
 }
 
-static tn_status give_result(control *c, int index, const tn_tensor *from)
+// Where an optional is expected, what comes without a box gets one; where none is, a box is opened.
+static tn_status box(control *c, tn_kind expected, const tn_tensor *from, tn_tensor *to)
 {
-    tn_tensor *out;
+    *to = *from;
+    if (expected != TN_KIND_OPTIONAL && from->kind == TN_KIND_OPTIONAL && from->data) {
+        *to = *(const tn_tensor *)from->data;
+    }
+    if (expected != TN_KIND_OPTIONAL || from->kind == TN_KIND_OPTIONAL) {
+        return TN_OK;
+    }
+    tn_call call = c->step->call;
+    void *held;
+    call.diag = c->run->diag;
+    call.objects = c->run->objects;
+    call.objects_limit = c->run->context->limit_memory ? c->run->context->limit_memory : c->run->context->limit_peak;
+    TN_TRY(tn_object_take(&call, sizeof *from, &held));
+    *(tn_tensor *)held = *from;
+    if (from->kind == TN_KIND_TENSOR) {
+        TN_TRY(tn_object_copy(&call, from, held));
+    }
+    *to = (tn_tensor){.kind = TN_KIND_OPTIONAL, .dtype = from->dtype, .data = held};
+    return TN_OK;
+}
+
+static tn_status give_result(control *c, int index, const tn_tensor *result)
+{
+    tn_tensor *out = index < c->step->call.n_out ? c->step->call.out[index] : NULL, boxed;
+    const tn_tensor *from = result;
     size_t bytes;
+    if (out && out->kind != result->kind) {
+        TN_TRY(box(c, out->kind, result, &boxed));
+        from = &boxed;
+        if (from->kind != out->kind) {
+            return tn_fail(c->run->diag, TN_INVALID_MODEL, c->step->call.name, "result %d of the body is of another kind than was said", index);
+        }
+    }
     if (from->kind != TN_KIND_TENSOR) {
-        out = index < c->step->call.n_out ? c->step->call.out[index] : NULL;
         if (out) {
-            out->kind = from->kind;
             out->dtype = from->dtype;
             out->data = from->data;
         }
@@ -241,10 +272,14 @@ static tn_status give_stacked(control *c, int index, const tn_value *described, 
     return TN_OK;
 }
 
-static tn_status take_state(control *c, size_t first_result)
+// The results of a turn become the states of the next, which are inputs first_input, ... of the body.
+static tn_status take_state(control *c, size_t first_input, size_t first_result)
 {
+    const tn_graph *graph = tn_program_graph(c->body);
     for (size_t i = 0; i < c->n_state; i++) {
-        TN_TRY(hold(c, &c->state[i], &c->results[first_result + i].tensor));
+        tn_tensor boxed;
+        TN_TRY(box(c, graph->inputs[first_input + i]->kind, &c->results[first_result + i].tensor, &boxed));
+        TN_TRY(hold(c, &c->state[i], &boxed));
     }
     return TN_OK;
 }
@@ -285,7 +320,9 @@ static tn_status run_loop(control *c, tn_program *body)
         TN_TRY(operand(c, (int)i, &c->inputs[i]));
     }
     for (size_t i = 0; i < n_carried; i++) {
-        TN_TRY(hold(c, &c->state[i], &c->inputs[2 + i]));
+        tn_tensor boxed;
+        TN_TRY(box(c, tn_program_graph(body)->inputs[2 + i]->kind, &c->inputs[2 + i], &boxed));
+        TN_TRY(hold(c, &c->state[i], &boxed));
     }
     for (; go && step < most; step++) {
         bool flag = true;
@@ -299,7 +336,7 @@ static tn_status run_loop(control *c, tn_program *body)
         }
         TN_TRY(run_body(c));
         go = truth(&c->results[0].tensor);
-        TN_TRY(take_state(c, 1));
+        TN_TRY(take_state(c, 2, 1));
         for (size_t i = 0; i < c->n_stacked; i++) {
             TN_TRY(stack(c, &c->stacked[i], &c->results[1 + n_carried + i].tensor, step));
         }
@@ -380,7 +417,9 @@ static tn_status run_scan(control *c, tn_program *body)
     }
     TN_TRY(scan_length(c, attr, axes, &length));
     for (size_t i = 0; i < n_state; i++) {
-        TN_TRY(hold(c, &c->state[i], &c->inputs[i]));
+        tn_tensor boxed;
+        TN_TRY(box(c, tn_program_graph(body)->inputs[i]->kind, &c->inputs[i], &boxed));
+        TN_TRY(hold(c, &c->state[i], &boxed));
     }
     for (size_t i = 0; i < n_scan; i++) {
         scanned[i] = c->inputs[n_state + i];
@@ -395,7 +434,7 @@ static tn_status run_scan(control *c, tn_program *body)
             c->inputs[i] = c->state[i].tensor;
         }
         TN_TRY(run_body(c));
-        TN_TRY(take_state(c, 0));
+        TN_TRY(take_state(c, 0, 0));
         for (size_t i = 0; i < c->n_stacked; i++) {
             TN_TRY(stack(c, &c->stacked[i], &c->results[n_state + i].tensor, step));
         }

@@ -492,6 +492,7 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
     call->workers = run->workers;
     call->diag = run->diag;
     call->objects = run->objects;
+    call->objects_limit = run->context->limit_memory ? run->context->limit_memory : run->context->limit_peak;
     call->resize = resize_call;
     call->resize_context = &r;
     call->cancel = (const volatile int *)(const volatile void *)run->cancel;

@@ -27,7 +27,8 @@ typedef struct tn_tensor {
 
 typedef struct tn_sequence {
     int64_t count;
-    const tn_tensor *items;    // tensors of one dtype, PLAIN
+    const tn_tensor *items;          // tensors of one dtype, PLAIN
+    struct tn_sequence_room *room;   // what the array behind items has left for appending (ops/sequence); NULL: nothing
 } tn_sequence;
 
 // Bytes of the elements in the tensor's layout; false when the shape is not known or the size does not fit.

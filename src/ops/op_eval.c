@@ -141,8 +141,8 @@ static tn_status run_row(eval *e, const tn_kernel *row)
         }
     }
     tn_call call = {.op = q->op, .attr = q->attr, .name = q->name, .n_in = q->n_in, .n_out = q->n_out, .in = e->in,
-                    .out = e->out_list, .params = prepare.params, .scratch = e->scratch, .heap = e->heap, .diag = e->diag,
-                    .resize = resize, .resize_context = e};
+                    .out = e->out_list, .params = prepare.params, .scratch = e->scratch, .heap = e->heap, .objects = e->arena,
+                    .diag = e->diag, .resize = resize, .resize_context = e};
     memcpy(call.packed, e->packed, sizeof call.packed);
     const tn_status status = row->run(&call);
     tn_give(e->heap, e->scratch);

@@ -52,12 +52,39 @@ static tn_status join_elems(const tn_walk *walk, const tn_fact *a, tn_fact *into
     return TN_OK;
 }
 
+// An optional of X or an X is an optional of X: the run boxes the latter. false: the kinds have nothing in common.
+static bool join_kind(const tn_fact *a, tn_fact *into)
+{
+    const tn_kind held = a->kind == TN_KIND_OPTIONAL ? a->inner : a->kind;
+    const tn_kind into_held = into->kind == TN_KIND_OPTIONAL ? into->inner : into->kind;
+    if (held != into_held) {
+        return false;
+    }
+    if (a->kind != into->kind) {
+        into->inner = held;
+        into->kind = TN_KIND_OPTIONAL;
+        into->shape = tn_shape_unknown();
+        into->value = NULL;
+        into->elems = NULL;
+    }
+    return true;
+}
+
+// Nothing at all is known of a value: its operator could not be inferred.
+static bool blank(const tn_fact *fact) { return fact->dtype == TN_NONE && fact->kind == TN_KIND_TENSOR; }
+
 // What is certain when a value is either `a` or `into`.
 static tn_status join(const tn_walk *walk, const tn_node *node, const tn_fact *a, tn_fact *into)
 {
+    if (blank(into)) {
+        into->kind = a->kind;
+        into->inner = a->inner;
+    } else if (!blank(a) && !join_kind(a, into)) {
+        return tn_fail(walk->diag, TN_INVALID_MODEL, node->name, "%s: a value is a tensor one way and a sequence another", node->op->name);
+    }
     if (a->dtype == TN_NONE || into->dtype == TN_NONE) {
         into->dtype = a->dtype == TN_NONE ? into->dtype : a->dtype;
-    } else if (a->dtype != into->dtype || a->kind != into->kind) {
+    } else if (a->dtype != into->dtype) {
         return tn_fail(walk->diag, TN_INVALID_MODEL, node->name, "%s: a value is of type %s one way and %s another", node->op->name,
                        tn_dtype_text(a->dtype), tn_dtype_text(into->dtype));
     }
@@ -177,7 +204,7 @@ static tn_status walk_if(tn_walk *walk, const tn_node *node, const tn_fact *cons
             return broken(walk, node, "a branch has another number of inputs or fewer results than the operator needs");
         }
     }
-    if (in[0]->dtype != TN_BOOL && in[0]->dtype != TN_NONE) {
+    if (in[0]->kind != TN_KIND_TENSOR || (in[0]->dtype != TN_BOOL && in[0]->dtype != TN_NONE)) {
         return broken(walk, node, "the condition must be bool");
     }
     tn_fact *inputs = take_facts(walk, (size_t)node->n_in), *results[2] = {NULL, NULL};
@@ -218,6 +245,9 @@ static tn_status settle(tn_walk *walk, const tn_node *node, tn_fact *inputs, siz
         for (size_t i = 0; i < n; i++) {
             tn_fact next = state[i];
             TN_TRY(join(walk, node, &(*results)[first_out + i], &next));
+            if (next.kind != state[i].kind) {
+                changed = true;
+            }
             if (!tn_shape_equal(&next.shape, &state[i].shape)) {
                 changed = true;
                 forget(&next, turn > 0);
@@ -247,8 +277,8 @@ static tn_status walk_loop(tn_walk *walk, const tn_node *node, const tn_fact *co
     if (body->n_inputs != (size_t)node->n_in || body->n_outputs < (size_t)TN_MAX(n, node->n_out) + 1) {
         return broken(walk, node, "the body has another number of inputs or fewer results than the operator needs");
     }
-    if ((in[0] && in[0]->dtype != TN_I64 && in[0]->dtype != TN_NONE) ||
-        (in[1] && in[1]->dtype != TN_BOOL && in[1]->dtype != TN_NONE)) {
+    if ((in[0] && (in[0]->kind != TN_KIND_TENSOR || (in[0]->dtype != TN_I64 && in[0]->dtype != TN_NONE))) ||
+        (in[1] && (in[1]->kind != TN_KIND_TENSOR || (in[1]->dtype != TN_BOOL && in[1]->dtype != TN_NONE)))) {
         return broken(walk, node, "the trip count must be int64 and the condition bool");
     }
     tn_fact *inputs = take_facts(walk, (size_t)node->n_in), *results = NULL;
@@ -263,9 +293,13 @@ static tn_status walk_loop(tn_walk *walk, const tn_node *node, const tn_fact *co
         if (i < n) {
             out[i] = inputs[2 + i];
             TN_TRY(join(walk, node, &results[1 + i], &out[i]));
+            out[i].kind = results[1 + i].kind;     // ONNX: of the body's type; the run opens the box
             continue;
         }
         out[i] = results[1 + i];
+        if (out[i].kind != TN_KIND_TENSOR) {
+            return broken(walk, node, "a scanned result must be a tensor");
+        }
         forget(&out[i], out[i].shape.rank >= TN_MAX_RANK);
         if (out[i].shape.rank >= 0) {
             // One slice a turn, as many as there are turns: [turns, slice...].
@@ -289,6 +323,9 @@ static tn_status scan_slice(const tn_walk *walk, const tn_node *node, const tn_s
                             int64_t *length)
 {
     forget(fact, false);
+    if (fact->kind != TN_KIND_TENSOR) {
+        return broken(walk, node, "a scanned operand must be a tensor");
+    }
     if (fact->shape.rank < 0) {
         return TN_OK;
     }
@@ -313,6 +350,9 @@ static tn_status scan_stack(const tn_walk *walk, const tn_node *node, const tn_s
                             tn_fact *fact)
 {
     forget(fact, fact->shape.rank >= TN_MAX_RANK);
+    if (fact->kind != TN_KIND_TENSOR) {
+        return broken(walk, node, "a scanned result must be a tensor");
+    }
     if (fact->shape.rank < 0) {
         return TN_OK;
     }

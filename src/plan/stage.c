@@ -61,7 +61,17 @@ static tn_status border_input(tn_work *work, tn_graph *rest, tn_value *copy, con
     input->dtype = fact->dtype;
     input->shape = fact->shape;
     TN_TRY(tn_graph_add_input(rest, input));
-    return tn_graph_replace(rest, copy, input);
+    // A result of the model that this plan makes: the rest hands its input through. (An input cannot take a result's name.)
+    const bool is_output = copy->is_output;
+    copy->is_output = false;
+    TN_TRY(tn_graph_replace(rest, copy, input));
+    for (size_t i = 0; i < rest->n_outputs && is_output; i++) {
+        if (rest->outputs[i] == copy) {
+            rest->outputs[i] = input;
+            input->is_output = true;
+        }
+    }
+    return TN_OK;
 }
 
 static tn_status split(tn_work *work)

@@ -26,7 +26,7 @@ static void out_of_memory(tn_onnx_node *node, size_t bytes)
 // What is known of a value. Constants tell their contents, so that shapes given by constants become known.
 static tn_fact fact_of(const tn_value *value)
 {
-    return (tn_fact){.kind = value->kind, .dtype = value->dtype, .shape = value->shape, .value = value->constant};
+    return (tn_fact){.kind = value->kind, .inner = value->inner, .dtype = value->dtype, .shape = value->shape, .value = value->constant};
 }
 
 // Runs the operator's own inference on what is known so far and notes dtypes and shapes. Failures are passed over here: the
@@ -58,6 +58,7 @@ static void hint(const tn_onnx_node *node, const tn_node *made)
     for (int i = 0; i < made->n_out; ++i) {
         if (made->out[i]) {
             made->out[i]->kind = out[i].kind;
+            made->out[i]->inner = out[i].inner;
             made->out[i]->dtype = out[i].dtype;
             made->out[i]->shape = out[i].shape;
         }

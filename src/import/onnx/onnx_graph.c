@@ -194,53 +194,88 @@ tn_graph *tn_onnx_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *inne
 
 // ---- graphs that are read into the graph of their node ----
 
-// The only value declared under field `number` (inputs or outputs).
-static tn_status find_only(tn_onnx_scope *scope, tn_span graph, uint32_t number, tn_span *name)
+// The values declared under field `number` (inputs or outputs), at most `most`; more are only counted.
+static tn_status list_declared(tn_onnx_scope *scope, tn_span graph, uint32_t number, tn_onnx_info *infos, size_t most, size_t *count)
 {
-    size_t count = 0;
+    *count = 0;
     tn_wire wire = tn_wire_open(graph);
     while (tn_wire_next(&wire)) {
-        if (wire.key == TN_WIRE_KEY(number, TN_WIRE_BYTES)) {
-            tn_onnx_info info;
-            TN_TRY(tn_onnx_read_info(scope->reader, wire.bytes, false, &info));
-            *name = info.name;
-            ++count;
+        if (wire.key != TN_WIRE_KEY(number, TN_WIRE_BYTES)) {
+            continue;
         }
+        if (*count < most) {
+            TN_TRY(tn_onnx_read_info(scope->reader, wire.bytes, false, &infos[*count]));
+        }
+        ++*count;
     }
-    if (wire.fault || count != 1) {
-        return tn_fail(scope->reader->diag, TN_INVALID_MODEL, scope->prefix, "its graph must have one input and one output");
+    return wire.fault ? tn_onnx_malformed(scope->reader, scope->prefix, "GraphProto", wire.at, wire.fault) : TN_OK;
+}
+
+// Exactly `expected` of them.
+static tn_status find_declared(tn_onnx_scope *scope, tn_span graph, uint32_t number, tn_onnx_info **infos, size_t expected)
+{
+    size_t count;
+    *infos = tn_arena_array(&scope->scratch, expected + 1, sizeof **infos);
+    if (!*infos) {
+        return tn_fail_memory(scope->reader->diag, scope->prefix, expected * sizeof **infos);
+    }
+    TN_TRY(list_declared(scope, graph, number, *infos, expected, &count));
+    return count == expected ? TN_OK
+                             : tn_fail(scope->reader->diag, TN_INVALID_MODEL, scope->prefix, "its graph has %zu %s, expected %zu", count,
+                                       number == INPUT ? "inputs" : "outputs", expected);
+}
+
+size_t tn_onnx_declared(tn_onnx_node *node, const char *attr, uint32_t field, tn_onnx_info **infos)
+{
+    tn_onnx_scope *scope = node->scope;
+    const tn_onnx_attr *found = tn_onnx_good(node) ? tn_onnx_find(node, attr) : NULL;
+    size_t count = 0;
+    if (!found || found->type != TN_ONNX_GRAPH || !found->bytes.data) {
+        tn_onnx_fail(node, TN_INVALID_MODEL, "attribute '%s' must be a graph", attr);
+        return 0;
+    }
+    node->status = list_declared(scope, found->bytes, field, NULL, 0, &count);
+    if (node->status == TN_OK) {
+        node->status = find_declared(scope, found->bytes, field, infos, count);
+    }
+    return node->status == TN_OK ? count : 0;
+}
+
+// Like a function call whose text is a graph: names inside get the node's name before them, values outside are seen as they are.
+static tn_status read_inline(tn_onnx_scope *scope, tn_span graph, tn_value *const *in, size_t n_in, tn_value **out, size_t n_out)
+{
+    static const uint32_t order[] = {INITIALISER, SPARSE_INITIALISER, NODE};
+    tn_onnx_info *inputs, *outputs;
+    bool absent;
+    TN_TRY(find_declared(scope, graph, INPUT, &inputs, n_in));
+    TN_TRY(find_declared(scope, graph, OUTPUT, &outputs, n_out));
+    for (size_t i = 0; i < n_in; ++i) {
+        TN_TRY(tn_onnx_bind(scope, inputs[i].name, in[i], scope->prefix));
+    }
+    TN_TRY(read_parts(scope, graph, order, TN_COUNT(order)));
+    for (size_t i = 0; i < n_out; ++i) {
+        TN_TRY(tn_onnx_lookup(scope, outputs[i].name, &out[i], &absent));
+        if (!out[i]) {
+            return tn_fail(scope->reader->diag, TN_INVALID_MODEL, scope->prefix, "its graph does not make its output %zu", i);
+        }
     }
     return TN_OK;
 }
 
-// Like a function call whose text is a graph: names inside get the node's name before them, values outside are seen as they are.
-static tn_status read_inline(tn_onnx_scope *scope, tn_span graph, tn_value *in, tn_value **out)
-{
-    static const uint32_t order[] = {INITIALISER, SPARSE_INITIALISER, NODE};
-    tn_span input = {NULL, 0}, output = {NULL, 0};
-    bool absent;
-    TN_TRY(find_only(scope, graph, INPUT, &input));
-    TN_TRY(find_only(scope, graph, OUTPUT, &output));
-    TN_TRY(tn_onnx_bind(scope, input, in, scope->prefix));
-    TN_TRY(read_parts(scope, graph, order, TN_COUNT(order)));
-    TN_TRY(tn_onnx_lookup(scope, output, out, &absent));
-    return *out ? TN_OK : tn_fail(scope->reader->diag, TN_INVALID_MODEL, scope->prefix, "its graph does not make its output");
-}
-
-tn_value *tn_onnx_inline(tn_onnx_node *node, const char *attr, tn_value *in)
+void tn_onnx_inline(tn_onnx_node *node, const char *attr, tn_value *const *in, size_t n_in, tn_value **out, size_t n_out)
 {
     tn_onnx_scope inner = {.graph = NULL};
     tn_span graph = {0};
-    tn_value *out = NULL;
-    if (!tn_onnx_good(node)) {
-        return NULL;
+    if (tn_onnx_good(node)) {
+        node->status = open_scope(node, attr, &inner, &graph);
+        if (node->status == TN_OK) {
+            inner.graph = node->graph;
+            inner.prefix = node->name;
+            node->status = read_inline(&inner, graph, in, n_in, out, n_out);
+        }
+        tn_onnx_scope_deinit(&inner);
     }
-    node->status = open_scope(node, attr, &inner, &graph);
-    if (node->status == TN_OK) {
-        inner.graph = node->graph;
-        inner.prefix = node->name;
-        node->status = read_inline(&inner, graph, in, &out);
+    for (size_t i = 0; i < n_out && !tn_onnx_good(node); ++i) {
+        out[i] = NULL;
     }
-    tn_onnx_scope_deinit(&inner);
-    return node->status == TN_OK ? out : NULL;
 }

@@ -224,8 +224,9 @@ void tn_onnx_build(tn_onnx_node *node, const tn_op *op, const void *attr, tn_val
 // A value for result i, named as in the model; NULL when nobody wants it.
 tn_value *tn_onnx_result(tn_onnx_node *node, int i);
 
-// Reads the graph of an attribute, which has one input and one output, into the node's own graph: its output for the input `in`.
-tn_value *tn_onnx_inline(tn_onnx_node *node, const char *attr, tn_value *in);
+// Reads the graph of an attribute, which has n_in inputs and n_out outputs, into the node's own graph: its outputs for the inputs
+// `in`. out is NULL throughout when building has stopped.
+void tn_onnx_inline(tn_onnx_node *node, const char *attr, tn_value *const *in, size_t n_in, tn_value **out, size_t n_out);
 
 // Maps the node by its row alone.
 void tn_onnx_plain(tn_onnx_node *node);

@@ -160,6 +160,9 @@ typedef struct tn_onnx_info {
 // ValueInfoProto. Names of dims become symbols of the main graph when symbols is set.
 tn_status tn_onnx_read_info(tn_onnx_reader *reader, tn_span body, bool symbols, tn_onnx_info *out);
 
+// TypeProto.
+tn_status tn_onnx_read_type(tn_onnx_reader *reader, tn_span body, tn_onnx_info *out);
+
 // ---- onnx_attr.c ----
 
 // Reads an AttributeProto. References to attributes of the function call are resolved; *found is false when the call lacks it.
@@ -175,6 +178,9 @@ void tn_onnx_scope_deinit(tn_onnx_scope *scope); // gives the scratch memory bac
 // The value of a name, captured from outer scopes as needed. *out is NULL when there is none; *absent: the name stands for an
 // optional operand that the caller left out.
 tn_status tn_onnx_lookup(tn_onnx_scope *scope, tn_span name, tn_value **out, bool *absent);
+// The stand-in, in a body's scope, of a value outside.
+tn_status tn_onnx_take_value(tn_onnx_scope *scope, tn_value *outer, tn_value **out);
+
 tn_status tn_onnx_bind(tn_onnx_scope *scope, tn_span name, tn_value *value, const char *place);
 tn_status tn_onnx_bind_absent(tn_onnx_scope *scope, tn_span name);
 
@@ -193,6 +199,10 @@ tn_graph *tn_onnx_body(tn_onnx_node *node, const char *attr, tn_onnx_scope *inne
 tn_status tn_onnx_read_function(tn_onnx_reader *reader, tn_span body);
 tn_status tn_onnx_find_function(const tn_onnx_node *node, tn_onnx_function **out);
 tn_status tn_onnx_call(tn_onnx_node *node, tn_onnx_function *function);
+
+// What the graph of an attribute declares of its inputs or outputs, in scratch memory of the node's scope.
+enum { TN_ONNX_INPUTS = 11, TN_ONNX_OUTPUTS = 12 }; // fields of GraphProto
+size_t tn_onnx_declared(tn_onnx_node *node, const char *attr, uint32_t field, tn_onnx_info **infos);
 
 bool tn_onnx_index_rows(tn_onnx_reader *reader);
 

@@ -54,8 +54,7 @@ tn_status tn_onnx_bind_absent(tn_onnx_scope *scope, tn_span name)
     return tn_onnx_bind(scope, name, (tn_value *)&absent_operand, scope->graph->name);
 }
 
-// The inner stand-in of an outer value. Both the pair and the name are kept, so that the next use of the name finds it at once.
-static tn_status capture(tn_onnx_scope *scope, tn_span name, tn_value *outer, tn_value **out)
+tn_status tn_onnx_take_value(tn_onnx_scope *scope, tn_value *outer, tn_value **out)
 {
     tn_value *inner;
     tn_onnx_reader *reader = scope->reader;
@@ -76,13 +75,21 @@ static tn_status capture(tn_onnx_scope *scope, tn_span name, tn_value *outer, tn
             return out_of_memory(scope, sizeof *inner);
         }
         inner->kind = outer->kind;
+        inner->inner = outer->inner;
         inner->dtype = outer->dtype;
         inner->shape = outer->shape;
         captures[scope->n_captures++] = (tn_onnx_capture){outer, inner};
         scope->captures = captures;
     }
     *out = inner;
-    return tn_map_set(&scope->values, (const char *)name.data, name.size, inner) ? TN_OK : out_of_memory(scope, name.size);
+    return TN_OK;
+}
+
+// Both the pair and the name are kept, so that the next use of the name finds the stand-in at once.
+static tn_status capture(tn_onnx_scope *scope, tn_span name, tn_value *outer, tn_value **out)
+{
+    TN_TRY(tn_onnx_take_value(scope, outer, out));
+    return tn_map_set(&scope->values, (const char *)name.data, name.size, *out) ? TN_OK : out_of_memory(scope, name.size);
 }
 
 // Nesting is bounded by TN_ONNX_MAX_NESTING, so is this recursion.

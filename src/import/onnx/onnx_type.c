@@ -143,6 +143,12 @@ static tn_status read_type(tn_onnx_reader *reader, tn_span body, bool symbols, i
     return wire.fault ? tn_onnx_malformed(reader, "", "TypeProto", wire.at, wire.fault) : TN_OK;
 }
 
+tn_status tn_onnx_read_type(tn_onnx_reader *reader, tn_span body, tn_onnx_info *out)
+{
+    *out = (tn_onnx_info){.shape = tn_shape_unknown()};
+    return read_type(reader, body, false, 0, out);
+}
+
 tn_status tn_onnx_read_info(tn_onnx_reader *reader, tn_span body, bool symbols, tn_onnx_info *out)
 {
     *out = (tn_onnx_info){.shape = tn_shape_unknown()};

@@ -105,10 +105,13 @@ static tn_status infer_scan(tn_infer *infer)
     TN_TRY(check_list(infer, "out_directions", &attr->out_directions, infer->n_out - attr->n_state, true));
     for (int i = 0; i < attr->n_state + attr->n_scan; i++) {
         const int scanned = i - (int)attr->n_state;
+        if (scanned < 0 && infer->in[i]) {
+            continue;   // a state may be of any kind
+        }
         TN_TRY(tn_infer_type(infer, i, TN_SET_ANY));
         const tn_shape *x = &infer->in[i]->shape;
         int axis;
-        if (scanned < 0 || x->rank < 0) {
+        if (x->rank < 0) {
             continue;
         }
         TN_TRY(tn_infer_axis(infer, "scan axis", attr->in_axes.set ? attr->in_axes.v[scanned] : 0, x->rank, &axis));

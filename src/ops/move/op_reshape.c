@@ -312,6 +312,7 @@ static tn_status infer_identity(tn_infer *infer)
     }
     tn_infer_out(infer, 0, x->dtype, &x->shape);
     infer->out[0].kind = x->kind;
+    infer->out[0].inner = x->inner;
     return x->kind == TN_KIND_TENSOR ? pass_elems(infer) : TN_OK;
 }
 
@@ -417,6 +418,21 @@ const tn_op tn_op_expand = {
     .regions = regions_expand, .shape_operands = 2,
 };
 
+// ---- reference: identity ----
+
+// x of any kind. Sequences and what optionals hold never change: the result is the same object.
+static tn_status run_identity(const tn_call *call)
+{
+    const tn_tensor *x = call->in[0];
+    if (x->kind == TN_KIND_TENSOR) {
+        return tn_move_same(call);
+    }
+    call->out[0]->kind = x->kind;
+    call->out[0]->dtype = x->dtype;
+    call->out[0]->data = x->data;
+    return TN_OK;
+}
+
 // ---- export ----
 
 static const tn_kernel rows[] = {
@@ -424,7 +440,7 @@ static const tn_kernel rows[] = {
     TN_REFERENCE(squeeze, NULL, tn_move_same),
     TN_REFERENCE(unsqueeze, NULL, tn_move_same),
     TN_REFERENCE(flatten, NULL, tn_move_same),
-    TN_REFERENCE(identity, NULL, tn_move_same),
+    TN_REFERENCE(identity, NULL, run_identity),
     TN_REFERENCE(expand, NULL, tn_move_run),
 };
 

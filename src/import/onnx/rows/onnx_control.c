@@ -6,6 +6,7 @@
 
 #include "import/onnx/onnx_read.h"
 #include "ops/control/op_control.h"
+#include "ops/sequence/op_sequence.h"
 
 #include <string.h>
 
@@ -68,6 +69,7 @@ static void add_inputs(tn_onnx_node *node, tn_graph *body, const captured *all, 
             return;
         }
         inner->kind = outer->kind;
+        inner->inner = outer->inner;
         inner->dtype = outer->dtype;
         inner->shape = outer->shape;
     }
@@ -291,11 +293,121 @@ static void map_scan_8(tn_onnx_node *node)
     build_control(node, &tn_op_scan, &all, node->n_in, &batch, 1, (int)have);
 }
 
+// ---- SequenceMap: a loop over the items ----
+
+// A sequence_map being built. `step` stands for the node inside the loop's body.
+typedef struct mapping {
+    tn_onnx_scope *loop;
+    tn_onnx_node step;
+    tn_value *iteration;
+    tn_value **lists; // carried: the results so far
+    tn_value **items; // what the graph of the node gets: n_in
+    tn_value **made;  // what it makes: n_out
+    size_t n_out;
+} mapping;
+
+static tn_value *loop_input(mapping *m, tn_kind kind, tn_dtype dtype, int rank)
+{
+    tn_value *value = tn_graph_value(m->loop->graph, NULL);
+    if (!value || tn_graph_add_input(m->loop->graph, value) != TN_OK) {
+        out_of_memory(&m->step, sizeof *value);
+        return NULL;
+    }
+    value->kind = kind;
+    value->dtype = dtype;
+    value->shape = rank < 0 ? tn_shape_unknown() : tn_shape_of(0, NULL);
+    return value;
+}
+
+// Body: (i, condition, list...) -> (condition, list with what the graph makes of item i...)
+static void fill_loop(mapping *m, const tn_onnx_info *results)
+{
+    tn_onnx_node *step = &m->step;
+    m->iteration = loop_input(m, TN_KIND_TENSOR, TN_I64, 0);
+    tn_value *condition = loop_input(m, TN_KIND_TENSOR, TN_BOOL, 0);
+    for (size_t j = 0; j < m->n_out && tn_onnx_good(step); ++j) {
+        m->lists[j] = loop_input(m, TN_KIND_SEQUENCE, results[j].dtype, -1);
+    }
+    for (int k = 0; k < step->n_in && tn_onnx_good(step); ++k) {
+        step->status = tn_onnx_take_value(m->loop, step->in[k], &m->items[k]);
+        if (tn_onnx_good(step) && step->in[k]->kind == TN_KIND_SEQUENCE) {
+            m->items[k] = tn_onnx_emit(step, &tn_op_sequence_at, NULL, TN_IN(m->items[k], m->iteration));
+        }
+    }
+    tn_onnx_inline(step, "body", m->items, (size_t)step->n_in, m->made, m->n_out);
+    if (tn_onnx_good(step) && tn_graph_add_output(m->loop->graph, condition) != TN_OK) {
+        out_of_memory(step, sizeof condition);
+    }
+    for (size_t j = 0; j < m->n_out && tn_onnx_good(step); ++j) {
+        tn_value *grown = tn_onnx_emit(step, &tn_op_sequence_insert, NULL, TN_IN(m->lists[j], m->made[j]));
+        if (grown && tn_graph_add_output(m->loop->graph, grown) != TN_OK) {
+            out_of_memory(step, sizeof grown);
+        }
+    }
+}
+
+// The loop's own operands: as many turns as the first sequence has items, and empty lists.
+static void open_lists(tn_onnx_node *node, const tn_onnx_info *results, size_t n_out, tn_value **own)
+{
+    own[0] = tn_onnx_emit(node, &tn_op_sequence_length, NULL, TN_IN(node->in[0]));
+    own[1] = NULL;
+    for (size_t j = 0; j < n_out && tn_onnx_good(node); ++j) {
+        const tn_sequence_empty_attr attr = {results[j].dtype};
+        own[2 + j] = tn_onnx_emit(node, &tn_op_sequence_empty, &attr, NULL, 0);
+    }
+}
+
+// Operands: a sequence, then sequences of the same length and tensors that every turn sees.
+static void map_sequence_map(tn_onnx_node *node)
+{
+    tn_onnx_scope loop = {0};
+    tn_onnx_info *results = NULL;
+    const size_t n_out = tn_onnx_declared(node, "body", TN_ONNX_OUTPUTS, &results);
+    tn_arena *scratch = &node->scope->scratch;
+    for (int k = 0; k < node->n_in && tn_onnx_good(node); ++k) {
+        if (!node->in[k] || (k == 0 && node->in[k]->kind != TN_KIND_SEQUENCE)) {
+            tn_onnx_fail(node, TN_INVALID_MODEL, "operand %d %s", k, node->in[k] ? "is not a sequence" : "is missing");
+        }
+    }
+    if (tn_onnx_good(node) && (node->n_in < 1 || n_out > TN_MAX_OUT)) {
+        tn_onnx_fail(node, TN_INVALID_MODEL, "%d operands, its graph has %zu outputs", node->n_in, n_out);
+    }
+    mapping m = {.loop = &loop, .n_out = n_out};
+    m.lists = tn_arena_array(scratch, n_out + 1, sizeof(tn_value *));
+    m.made = tn_arena_array(scratch, n_out + 1, sizeof(tn_value *));
+    m.items = tn_arena_array(scratch, (size_t)node->n_in + 1, sizeof(tn_value *));
+    tn_value **own = tn_arena_array(scratch, n_out + 3, sizeof(tn_value *));
+    if (!m.lists || !m.made || !m.items || !own) {
+        out_of_memory(node, (n_out + (size_t)node->n_in) * sizeof *own);
+    }
+    if (!check_results(node, n_out)) {
+        return;
+    }
+    open_lists(node, results, n_out, own);
+    tn_onnx_scope_init(&loop, node->scope->reader, node->scope);
+    loop.graph = tn_graph_create(loop.reader->heap, "sequence_map");
+    if (!loop.graph) {
+        out_of_memory(node, sizeof *loop.graph);
+    }
+    m.step = *node;
+    m.step.scope = &loop;
+    m.step.graph = loop.graph;
+    if (tn_onnx_good(node)) {
+        fill_loop(&m, results);
+        node->status = m.step.status;
+        node->refused = m.step.refused;
+    }
+    const tn_loop_attr attr = {.n_carried = (int64_t)n_out};
+    node->in = own;
+    build_control(node, &tn_op_loop, &attr, (int)n_out + 2, &loop, 1, (int)n_out);
+}
+
 static const tn_onnx_row rows[] = {
     {.type = "If", .since = 1, .map = map_if},
     {.type = "Loop", .since = 1, .map = map_loop},
     {.type = "Scan", .since = 8, .until = 8, .map = map_scan_8},
     {.type = "Scan", .since = 9, .map = map_scan},
+    {.type = "SequenceMap", .since = 17, .map = map_sequence_map},
     {0},
 };
 

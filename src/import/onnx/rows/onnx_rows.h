@@ -21,6 +21,7 @@ extern const tn_onnx_table tn_onnx_index;
 extern const tn_onnx_table tn_onnx_make;
 extern const tn_onnx_table tn_onnx_quant;
 extern const tn_onnx_table tn_onnx_seq;
+extern const tn_onnx_table tn_onnx_sequence;
 extern const tn_onnx_table tn_onnx_signal;
 extern const tn_onnx_table tn_onnx_vision;
 // of other domains, in domains/

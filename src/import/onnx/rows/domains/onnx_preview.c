@@ -81,9 +81,13 @@ static void map_flex_attention(tn_onnx_node *node)
     tn_value *a = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(q, root));
     tn_value *b = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(share_heads(node, k, q), root));
     tn_value *scores = tn_onnx_emit(node, &tn_op_cast, &up, TN_IN(tn_onnx_emit(node, &tn_op_matmul, &turned, TN_IN(a, b))));
-    scores = tn_onnx_find(node, "score_mod") ? tn_onnx_inline(node, "score_mod", scores) : scores;
+    if (tn_onnx_find(node, "score_mod")) {
+        tn_onnx_inline(node, "score_mod", TN_IN(scores), &scores, 1);
+    }
     tn_value *probs = tn_onnx_emit(node, &tn_op_softmax, &last, TN_IN(scores));
-    probs = tn_onnx_find(node, "prob_mod") ? tn_onnx_inline(node, "prob_mod", probs) : probs;
+    if (tn_onnx_find(node, "prob_mod")) {
+        tn_onnx_inline(node, "prob_mod", TN_IN(probs), &probs, 1);
+    }
     tn_value *values = tn_onnx_emit(node, &tn_op_cast, &up, TN_IN(share_heads(node, v, q)));
     tn_value *y = tn_onnx_emit(node, &tn_op_matmul, &straight, TN_IN(probs, values));
     tn_onnx_finish(node, &tn_op_cast, &down, TN_IN(y));
