@@ -14,6 +14,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#if defined(__has_feature)
+#define SANITIZED (__has_feature(thread_sanitizer) || __has_feature(address_sanitizer))
+#else
+#define SANITIZED 0
+#endif
+
 static tenon_model *open_model(const char *name, int no_optimise)
 {
     char path[128];
@@ -272,7 +278,8 @@ static void cycles_leave_nothing(void **unused)
         }
     }
     tenon_model_destroy(model);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+    // Sanitizers and emulators keep memory of their own.
+#if defined(__x86_64__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) && !SANITIZED
     assert_true(resident() < early + (2 << 20));
 #else
     (void)early;
@@ -340,12 +347,16 @@ static void a_forked_child_refuses(void **unused)
     if (child == 0) {
         const int refused = tenon_session_run(s, NULL, 0, NULL) == TENON_STATE;
         tenon_session *own = NULL;
-        int works = tenon_session_create(&own, model, &o, NULL) == TENON_OK;
+        int works = 1;
+#if !defined(__SANITIZE_THREAD__) && !SANITIZED     // which ends a child that makes threads
+        works = tenon_session_create(&own, model, &o, NULL) == TENON_OK;
         if (works) {
             set_picture(own, 1, 8);
             works = tenon_session_run(own, NULL, 0, NULL) == TENON_OK;
             tenon_session_destroy(own);
         }
+#endif
+        (void)own;
         tenon_session_destroy(s);
         _exit(refused && works ? 0 : 1);
     }
