@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution on plain tensors, anything that ONNX allows: weights [m, k] are the rows of a matrix product, and its columns are
-// the windows of x, gathered for a few pixels at a time into a thread's own panel (im2col without the big buffer):
+// the windows of x, gathered for some pixels at a time into a thread's own panels (im2col without the big buffer):
 //      panel: [k][q * V pixels], k = (channel, kd, kh, kw) in the order of the weights
+// A tile of weights stays in the first-level cache while it meets the panels, which stay in the second.
 // Ownership: parameters live in the plan's arena. Threads: uses the workers it is given.
 #include "kernels/conv/conv.h"
 
@@ -16,6 +17,7 @@ typedef struct plain {
     int q;
     int64_t panels;              // of q vectors of pixels
     int64_t k_chunk;             // k steps of a panel gathered at a time
+    int64_t panel_chunk;         // panels gathered at a time
     int64_t cuts;                // tiles of output channels in a group
     ptrdiff_t w_row;             // floats from one output channel's weights to the next
     bool packed;                 // weights are packed with a gap between the rows
@@ -28,8 +30,8 @@ typedef struct plain {
 #define ALIAS_FLOATS 1024
 #define ROW_GAP 16
 
-// Bytes of a panel: it is read again for every tile of output channels.
-#define PANEL_BYTES (128 * 1024)
+// Most k steps gathered at a time: so many that a tile of weights still fits in the first-level cache.
+#define K_MOST 768
 
 static bool describe(plain *d, const tn_query *query, const tn_tile_facts *facts)
 {
@@ -47,7 +49,10 @@ static bool describe(plain *d, const tn_query *query, const tn_tile_facts *facts
     d->cuts = tn_tile_cuts(s->mg, facts->max_p[TN_MAX(1, TN_MIN((int64_t)d->q, vectors))]);
     d->packed = query->in[1]->data && d->k > 0 && d->k % ALIAS_FLOATS == 0 && s->mg > 8;
     d->w_row = d->k + (d->packed ? ROW_GAP : 0);
-    d->k_chunk = TN_MAX(1, TN_MIN(d->k, PANEL_BYTES / (int64_t)sizeof(float) / (d->q * facts->lanes)));
+    const int64_t k_cuts = tn_tile_cuts(d->k, K_MOST);
+    d->k_chunk = TN_MAX(1, tn_tile_cuts(d->k, TN_MAX(1, k_cuts)));
+    const int64_t panel_bytes = d->k_chunk * d->q * facts->lanes * (int64_t)sizeof(float);
+    d->panel_chunk = TN_MAX(1, TN_MIN(d->panels, (int64_t)query->cpu->l2 / 2 / panel_bytes));
     return true;
 }
 
@@ -98,7 +103,7 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     if (!describe(d, prepare->query, facts)) {
         return tn_fail(prepare->diag, TN_INTERNAL, prepare->query->name, "the convolution's attributes do not fit its shapes");
     }
-    d->slot_floats = (size_t)d->k_chunk * (size_t)(d->q * facts->lanes);
+    d->slot_floats = (size_t)d->k_chunk * (size_t)(d->q * facts->lanes) * (size_t)d->panel_chunk;
     d->slots = TN_MAX(1u, prepare->query->threads);
     TN_TRY(tn_scratch_add(prepare, d->slot_floats, d->slots * sizeof(float), &at));
     if (d->packed) {
@@ -188,42 +193,64 @@ static void gather(const plain *d, const float *x, float *panel, int width, cons
     }
 }
 
-static void run_panel(const job *j, int64_t image, int64_t group, int64_t panel, int64_t cut0, int64_t cut1, float *scratch)
+// What panel `panel` holds.
+typedef struct pixels {
+    int64_t first, count;
+    int vectors;
+} pixels;
+
+static pixels pixels_of(const plain *d, int64_t panel)
+{
+    const int64_t step = (int64_t)d->q * d->facts->lanes, first = panel * step, count = TN_MIN(step, d->pixels - first);
+    return (pixels){first, count, (int)((count + d->facts->lanes - 1) / d->facts->lanes)};
+}
+
+static void gather_panel(const job *j, const float *x, int64_t panel, int64_t k0, int64_t k1, float *to)
+{
+    const plain *d = j->d;
+    const pixels p = pixels_of(d, panel);
+    run_of_pixels runs[MAX_RUNS];
+    const int n_runs = find_runs(&d->s, p.first, p.count, runs);
+    gather(d, x, to, p.vectors * d->facts->lanes, runs, n_runs, k0, k1);
+}
+
+// Panels p0 .. p1 - 1 by tiles cut0 .. cut1 - 1 of a group's output channels.
+static void run_panels(const job *j, int64_t image, int64_t group, int64_t p0, int64_t p1, int64_t cut0, int64_t cut1, float *scratch)
 {
     const plain *d = j->d;
     const tn_conv_shape *s = &d->s;
     const int vl = d->facts->lanes;
-    const int64_t first = panel * d->q * vl;
-    const int64_t count = TN_MIN((int64_t)d->q * vl, d->pixels - first);
-    const int vectors = (int)((count + vl - 1) / vl);
-    run_of_pixels runs[MAX_RUNS];
-    const int n_runs = find_runs(s, first, count, runs);
     const float *x = j->x + (image * s->c + group * s->cg) * s->in[0] * s->in[1] * s->in[2];
     for (int64_t k0 = 0; k0 < d->k; k0 += d->k_chunk) {
-        const int64_t k1 = TN_MIN(d->k, k0 + d->k_chunk);
-        gather(d, x, scratch, vectors * vl, runs, n_runs, k0, k1);
+        const int64_t k1 = TN_MIN(d->k, k0 + d->k_chunk), panel_floats = (k1 - k0) * d->q * vl;
+        for (int64_t panel = p0; panel < p1; panel++) {
+            gather_panel(j, x, panel, k0, k1, scratch + (panel - p0) * panel_floats);
+        }
+        tn_tile t = {
+            .a_row = d->w_row,
+            .n0 = 1, .n1 = 1, .n2 = 1,
+            .lanes = k1 - k0, .last_lanes = k1 - k0,
+            .c_row = d->pixels,
+            .c_vec = vl,
+            .alpha = 1.0f, .beta = 1.0f,
+            .resume = k0 > 0,
+            .finish = k1 == d->k,
+        };
+        tn_tile_set_act(&t, &d->act);
         for (int64_t cut = cut0; cut < cut1; cut++) {
-            const int64_t m0 = group * s->mg + tn_tile_cut(s->mg, d->cuts, cut), p = group * s->mg + tn_tile_cut(s->mg, d->cuts, cut + 1) - m0;
-            const ptrdiff_t at = (ptrdiff_t)((image * s->m + m0) * d->pixels + first);
-            tn_tile t = {
-                .a = j->w + m0 * d->w_row + k0,
-                .a_row = d->w_row,
-                .n0 = 1, .n1 = 1, .n2 = 1,
-                .lanes = k1 - k0, .last_lanes = k1 - k0,
-                .b = scratch,
-                .b_step = vectors * vl,
-                .c = j->y + at,
-                .c_row = d->pixels,
-                .c_vec = vl,
-                .tail = (int)(count - (int64_t)(vectors - 1) * vl),
-                .row_bias = j->bias ? j->bias + m0 : NULL,
-                .residual = j->residual ? j->residual + at : NULL,
-                .alpha = 1.0f, .beta = 1.0f,
-                .resume = k0 > 0,
-                .finish = k1 == d->k,
-            };
-            tn_tile_set_act(&t, &d->act);
-            j->tiles->tile[vectors - 1][p - 1](&t);
+            const int64_t m0 = group * s->mg + tn_tile_cut(s->mg, d->cuts, cut), m1 = group * s->mg + tn_tile_cut(s->mg, d->cuts, cut + 1);
+            t.a = j->w + m0 * d->w_row + k0;
+            t.row_bias = j->bias ? j->bias + m0 : NULL;
+            for (int64_t panel = p0; panel < p1; panel++) {
+                const pixels p = pixels_of(d, panel);
+                const ptrdiff_t at = (ptrdiff_t)((image * s->m + m0) * d->pixels + p.first);
+                t.b = scratch + (panel - p0) * panel_floats;
+                t.b_step = p.vectors * vl;
+                t.c = j->y + at;
+                t.tail = (int)(p.count - (int64_t)(p.vectors - 1) * vl);
+                t.residual = j->residual ? j->residual + at : NULL;
+                j->tiles->tile[p.vectors - 1][m1 - m0 - 1](&t);
+            }
         }
     }
 }
@@ -236,8 +263,9 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
         const int64_t item_p = (int64_t)i % j->items_p, item_m = (int64_t)i / j->items_p % j->items_m, image = (int64_t)i / j->items_p / j->items_m;
         const int64_t cut0 = item_m * j->cuts_item, cut1 = TN_MIN(d->cuts, cut0 + j->cuts_item);
         const int64_t p1 = TN_MIN(d->panels, (item_p + 1) * j->panels_item);
-        for (int64_t panel = item_p * j->panels_item; panel < p1; panel++) {
-            run_panel(j, image / d->s.groups, image % d->s.groups, panel, cut0, cut1, j->scratch + slot * d->slot_floats);
+        for (int64_t panel = item_p * j->panels_item; panel < p1; panel += d->panel_chunk) {
+            run_panels(j, image / d->s.groups, image % d->s.groups, panel, TN_MIN(p1, panel + d->panel_chunk), cut0, cut1,
+                       j->scratch + slot * d->slot_floats);
         }
     }
 }
@@ -263,6 +291,7 @@ tn_status tn_conv_plain_run(const tn_call *call, const tn_tiles *tiles)
     j.items_m = (d->cuts + j.cuts_item - 1) / j.cuts_item;
     const double panel_ns = 50.0 + (double)d->k * tn_tile_cost(d->facts, tn_tile_cuts(d->s.mg, d->cuts) * j.cuts_item, d->q, d->q);
     j.panels_item = tn_tile_item(panel_ns, d->panels, (double)(images * j.items_m), threads);
+    j.panels_item = (j.panels_item + d->panel_chunk - 1) / d->panel_chunk * d->panel_chunk;
     j.items_p = (d->panels + j.panels_item - 1) / j.panels_item;
     tn_workers_run(workers, run_items, &j, (size_t)(images * j.items_m * j.items_p), 1);
     return TN_OK;

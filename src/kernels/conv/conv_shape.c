@@ -3,6 +3,22 @@
 // Ownership: none. Threads: any.
 #include "kernels/conv/conv.h"
 
+#include "base/macros.h"
+
+// An image one pixel wide is a row: kernels go along the last dim.
+static void lay_flat(tn_conv_shape *s)
+{
+    if (s->in[2] != 1 || s->kernel[2] != 1 || s->out[2] != 1 || s->pad[2] != 0) {
+        return;
+    }
+    int64_t *const fields[] = {s->in, s->out, s->kernel, s->stride, s->dilation, s->pad};
+    for (size_t i = 0; i < TN_COUNT(fields); i++) {
+        const int64_t one = fields[i][2];
+        fields[i][2] = fields[i][1];
+        fields[i][1] = one;
+    }
+}
+
 bool tn_conv_shape_of(const tn_conv_attr *attr, const tn_shape *x, const tn_shape *w, tn_conv_shape *shape)
 {
     tn_window window;
@@ -20,6 +36,7 @@ bool tn_conv_shape_of(const tn_conv_attr *attr, const tn_shape *x, const tn_shap
         shape->dilation[i] = from < 0 ? 1 : window.dilation[from];
         shape->pad[i] = from < 0 ? 0 : window.pad_begin[from];
     }
+    lay_flat(shape);
     return shape->cg * shape->groups == shape->c && shape->mg * shape->groups == shape->m;
 }
 
