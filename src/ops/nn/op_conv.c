@@ -404,7 +404,7 @@ typedef struct conv_block {
 typedef struct conv_scratch {
     double sums[BLOCK][PITCH];
     double run[TILE];
-    double weights[BLOCK];
+    double weights[BLOCK], zeros[BLOCK];
 } conv_scratch;
 
 tn_status tn_conv_reference_prepare(tn_prepare *prepare) { return tn_prepare_slots(prepare, sizeof(conv_scratch)); }
@@ -414,7 +414,8 @@ static int64_t group_in(const tn_conv_reference *r) { return r->x->shape.dims[1]
 static int64_t group_out(const tn_conv_reference *r) { return r->y->shape.dims[1] / r->group; }
 
 // Weights of the block's channels for input channel c (of the group) and tap k, zero points taken off.
-static void load_weights(const tn_conv_reference *r, const conv_block *b, int64_t c, int64_t k, double *weights)
+static void load_weights(const tn_conv_reference *r, const conv_block *b, int64_t c, int64_t k, const double *zeros,
+                         double *weights)
 {
     const tn_window *w = &r->window;
     const int64_t taps = w->kernel[0] * w->kernel[1] * w->kernel[2], cg = group_in(r), mg = group_out(r);
@@ -424,11 +425,18 @@ static void load_weights(const tn_conv_reference *r, const conv_block *b, int64_
     } else {
         tn_row_load(r->w->dtype, r->w->data, (first * cg + c) * taps + k, cg * taps, b->mc, weights);
     }
+    for (int64_t m = 0; r->w_zero && m < b->mc; m++) {
+        weights[m] -= zeros[m];
+    }
+}
+
+// Zero points of the block's weights, when there are any.
+static void load_zeros(const tn_conv_reference *r, const conv_block *b, double *zeros)
+{
+    const int64_t each = r->w_zero && tn_tensor_count(r->w_zero) != 1;
     if (r->w_zero) {
-        const bool one = tn_tensor_count(r->w_zero) == 1;
-        for (int64_t m = 0; m < b->mc; m++) {
-            weights[m] -= tn_element(r->w_zero, one ? 0 : first + m);
-        }
+        const int64_t first = each ? b->g * group_out(r) + b->m0 : 0;
+        tn_row_load(r->w_zero->dtype, r->w_zero->data, first, each, b->mc, zeros);
     }
 }
 
@@ -440,7 +448,7 @@ static void add_tap(const tn_conv_reference *r, const conv_block *b, int64_t c, 
     for (int64_t i = 0; r->x_zero != 0 && i < count; i++) {
         s->run[i] -= r->x_zero;
     }
-    load_weights(r, b, c, k, s->weights);
+    load_weights(r, b, c, k, s->zeros, s->weights);
     for (int64_t m = 0; m < b->mc; m++) {
         double *sums = s->sums[m] + column;
         if (step == 1) {
@@ -546,6 +554,7 @@ static void conv_task(void *context, size_t first, size_t count, unsigned slot)
         for (int64_t m = 0; m < b.mc; m++) {
             memset(s->sums[m], 0, (size_t)b.tc * sizeof(double));
         }
+        load_zeros(r, &b, s->zeros);
         for (int64_t c = 0; c < group_in(r); c++) {
             add_channel(r, &b, c, s);
         }
