@@ -33,17 +33,49 @@ typedef struct asking {
     tn_bid *bid;
 } asking;
 
+// The query in the layouts that the row works in; the plan brings operands there.
+typedef struct laid_out {
+    tn_query query;
+    tn_tensor in[TN_MAX_IN], out;
+    const tn_tensor *in_list[TN_MAX_IN], *out_list[TN_MAX_OUT];
+} laid_out;
+
+static const tn_query *lay_out(const tn_query *query, const tn_kernel *row, laid_out *l)
+{
+    if (row->layouts.in == TN_LAYOUT_SAME || query->n_in > TN_MAX_IN || query->n_out < 1 || query->n_out > TN_MAX_OUT || !query->out[0]) {
+        return query;
+    }
+    l->query = *query;
+    for (int i = 0; i < query->n_in; i++) {
+        l->in_list[i] = query->in[i];
+        if (query->in[i] && (i == 0 || (i < 8 && row->layouts.blocked_in >> i & 1))) {
+            l->in[i] = *query->in[i];
+            l->in[i].layout = (tn_layout)row->layouts.in;
+            l->in_list[i] = &l->in[i];
+        }
+    }
+    memcpy((void *)l->out_list, query->out, (size_t)query->n_out * sizeof *query->out);
+    l->out = *query->out[0];
+    l->out.layout = (tn_layout)row->layouts.out;
+    l->out_list[0] = &l->out;
+    l->query.in = l->in_list;
+    l->query.out = l->out_list;
+    return &l->query;
+}
+
 // The cheapest row; a reference counts only where there is nothing else, as in the plan.
 static bool ask_row(const tn_kernel *row, void *context)
 {
     asking *a = context;
     const char *why = NULL;
     const bool reference = row->impl == TN_IMPL_REFERENCE, first = a->bid->refusal != NULL;
-    if (row->cpu & ~a->features || !tn_kernel_accepts(row, a->query, a->features, &why)) {
+    laid_out l;
+    const tn_query *query = lay_out(a->query, row, &l);
+    if (row->cpu & ~a->features || !tn_kernel_accepts(row, query, a->features, &why)) {
         a->bid->refusal = first && why ? why : a->bid->refusal;
         return true;
     }
-    const double cost = tn_kernel_cost(row, a->query, a->macs);
+    const double cost = tn_kernel_cost(row, query, a->macs);
     if (first || (a->reference && !reference) || (a->reference == reference && cost < a->bid->nanoseconds)) {
         *a->bid = (tn_bid){.nanoseconds = cost};
         a->reference = reference;
