@@ -245,9 +245,9 @@ enum { /* tenon_session_options.strict: what becomes an error instead of a warni
 
 typedef struct tenon_session_options {
     size_t struct_size;
-    const char *device;             /* "cpu"; NULL: the best there is. A named device that is absent is an error at create */
+    const char *device;             /* "cpu", "opencl"; NULL: the best there is, of those that need no name. A named device that is absent is an error at create */
     unsigned threads;               /* 0: one for each core */
-    const char *precision;          /* "fp32"; NULL: fp32 */
+    const char *precision;          /* "fp32", "fp16" (device opencl: stored as halves, computed in fp32); NULL: fp32 */
     unsigned strict;                /* TENON_STRICT_* */
     uint64_t memory_limit;          /* bytes of arena, workspaces and packed weights; 0: only the default limit below */
     const char *isa;                /* highest instruction set to use: "portable", "avx2", "avx512" ...; NULL: what is there */
@@ -261,6 +261,8 @@ typedef struct tenon_session_options {
     tenon_arenas *arenas;           /* where the arena rests between runs; NULL: the session keeps it */
     int light;                      /* non-zero: no arena; tensors are taken and given back step by step */
     const tenon_power *power;       /* NULL: defaults */
+    const char *cache;              /* folder where a device may keep programs that it built for this machine; NULL: none is kept */
+    const char *store;              /* how a GPU keeps tensors of pictures: "image" or "buffer"; NULL: the device's choice */
 } tenon_session_options;
 
 static inline void tenon_session_options_init(tenon_session_options *options) { tenon_options_init(options, sizeof *options); }

@@ -69,7 +69,7 @@ struct tenon_session {
     tn_device *devices[4];
     tn_device *const *device_list;
     tn_plan_context context;
-    char *device, *pin;
+    char *device, *pin, *cache, *store;
     tn_input *inputs;
     tn_tensor *feeds;             // what a run is given, one per input
     size_t n_inputs;

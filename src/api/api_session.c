@@ -74,6 +74,8 @@ void tenon_session_destroy(tenon_session *session)
     tn_give(heap, session->feeds);
     tn_give(heap, session->device);
     tn_give(heap, session->pin);
+    tn_give(heap, session->cache);
+    tn_give(heap, session->store);
     tn_give(heap, session);
     tn_model_release(model);
 }
@@ -188,16 +190,19 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     session->limit_work = options->limit_work;
     session->limit_peak = options->limit_peak_bytes;
     session->plan_cache = options->plan_cache ? options->plan_cache : PLAN_CACHE;
-    if (options->pin) {
-        session->pin = tn_api_copy_text(session->heap, options->pin);
-        c->pin = session->pin;
+    if (options->store && strcmp(options->store, "image") != 0 && strcmp(options->store, "buffer") != 0) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "store", "'%s' is not a way to keep tensors; there are: image, buffer", options->store);
     }
-    if (options->device) {
-        session->device = tn_api_copy_text(session->heap, options->device);
-        c->device = session->device;
-    }
-    if ((options->pin && !session->pin) || (options->device && !session->device)) {
-        return tn_fail_memory(diag, "session", 64);
+    const struct { const char *given; char **kept; const char **seen; } texts[] = {
+        {options->pin, &session->pin, &c->pin}, {options->device, &session->device, &c->device},
+        {options->cache, &session->cache, &c->cache}, {options->store, &session->store, &c->store},
+    };
+    for (size_t i = 0; i < TN_COUNT(texts); i++) {
+        *texts[i].kept = texts[i].given ? tn_api_copy_text(session->heap, texts[i].given) : NULL;
+        *texts[i].seen = *texts[i].kept;
+        if (texts[i].given && !*texts[i].kept) {
+            return tn_fail_memory(diag, "session", 64);
+        }
     }
     return TN_OK;
 }

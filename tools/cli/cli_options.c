@@ -12,8 +12,10 @@
 
 static const tn_cli_option common[] = {
     {"threads", "N", TN_CLI_NUMBER, AT(threads), "threads to compute with; 0, the default, is one for each core"},
-    {"device", "NAME", TN_CLI_TEXT, AT(device), "where to run: cpu; an absent device is an error (default: the best there is)"},
-    {"precision", "NAME", TN_CLI_TEXT, AT(precision), "arithmetic: fp32 (default)"},
+    {"device", "NAME", TN_CLI_TEXT, AT(device), "where to run: cpu, opencl; an absent device is an error (default: cpu)"},
+    {"precision", "NAME", TN_CLI_TEXT, AT(precision), "arithmetic: fp32 (default), fp16 (opencl: tensors of halves)"},
+    {"store", "KIND", TN_CLI_TEXT, AT(store), "how opencl keeps tensors of pictures: image, buffer (default: its choice)"},
+    {"cache", "DIR", TN_CLI_TEXT, AT(cache), "keep programs built for this machine's devices in DIR"},
     {"isa", "NAME", TN_CLI_TEXT, AT(isa), "highest instruction set to use: portable, avx2, avx512, ..."},
     {"pin", "OP=V[,OP=V]", TN_CLI_TEXT, AT(pin), "use kernels of these versions for these operators"},
     {"strict", "WHAT", TN_CLI_STRICT, AT(strict),

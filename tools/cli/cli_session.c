@@ -83,6 +83,8 @@ int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
     so.limit_peak_bytes = options->limit_peak;
     so.isa = options->isa;
     so.pin = options->pin;
+    so.store = options->store;
+    so.cache = options->cache;
     if (tenon_session_create(&s->session, s->model, &so, &error) != TENON_OK) {
         tenon_model_destroy(s->model);
         s->model = NULL;

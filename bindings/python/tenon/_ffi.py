@@ -42,7 +42,7 @@ class SessionOptions(c.Structure):
                 ("strict", c.c_uint), ("memory_limit", c.c_uint64), ("isa", c.c_char_p), ("pin", c.c_char_p),
                 ("limit_work", c.c_uint64), ("limit_loop_steps", c.c_uint64), ("limit_peak_bytes", c.c_uint64),
                 ("plan_cache", c.c_size_t), ("pool", c.c_void_p), ("arenas", c.c_void_p), ("light", c.c_int),
-                ("power", c.c_void_p)]
+                ("power", c.c_void_p), ("cache", c.c_char_p), ("store", c.c_char_p)]
 
 
 class Tensor(c.Structure):

@@ -107,11 +107,12 @@ class InferenceSession:
     """A model, opened, optimised and ready to run.
 
     model: path of a model file, or its bytes.
-    device: "cpu", or None for the best there is. threads: 0 for one per core. precision: "fp32".
+    device: "cpu", "opencl", or None for the best that needs no name. threads: 0 for one per core. precision: "fp32", "fp16" (opencl).
     strict: True, or any of "device", "reference", "precision": what raises Error(FALLBACK) instead of logging a warning.
     memory_limit: bytes of arena, workspaces and packed weights; 0 for the default limit.
     isa: highest instruction set to use ("portable", "avx2", ...). pin: "op=version,...". optimise: False keeps the graph as it is.
-    folder: where external data of a model given as bytes may lie. The limit_* options are those of tenon.h.
+    folder: where external data of a model given as bytes may lie. cache: folder where a device may keep programs that it built.
+    store: "image" or "buffer", how a GPU keeps tensors of pictures. The limit_* options are those of tenon.h.
 
     Raises tenon.Error. Warnings of the library go to logging.getLogger("tenon").
     """
@@ -119,7 +120,8 @@ class InferenceSession:
     def __init__(self, model: Union[str, os.PathLike, bytes, bytearray, memoryview], device: Optional[str] = "cpu", threads: int = 0,
                  precision: Optional[str] = None, strict: Union[bool, int, str, Sequence[str]] = False, *, memory_limit: int = 0,
                  isa: Optional[str] = None, pin: Optional[str] = None, optimise: bool = True,
-                 folder: Union[str, os.PathLike, None] = None, plan_cache: int = 0, limit_tensor_bytes: int = 0,
+                 folder: Union[str, os.PathLike, None] = None, cache: Union[str, os.PathLike, None] = None,
+                 store: Optional[str] = None, plan_cache: int = 0, limit_tensor_bytes: int = 0,
                  limit_nodes: int = 0, limit_work: int = 0, limit_loop_steps: int = 0, limit_peak_bytes: int = 0) -> None:
         self._model: Optional[int] = None
         self._session: Optional[int] = None
@@ -140,6 +142,7 @@ class InferenceSession:
         lib.tenon_options_init(c.byref(options), c.sizeof(options))
         options.device, options.precision = _encode(device, "device"), _encode(precision, "precision")
         options.isa, options.pin = _encode(isa, "isa"), _encode(pin, "pin")
+        options.cache, options.store = _encode(cache, "cache"), _encode(store, "store")
         options.threads = _unsigned("threads", threads, 32)
         options.strict = _strict_flags(strict)
         options.memory_limit = _unsigned("memory_limit", memory_limit)

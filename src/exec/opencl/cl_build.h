@@ -83,6 +83,7 @@ typedef struct tn_cl_build {
     tn_status status;
     const char *cache;                // folder of built programs, or NULL
     bool half;                        // grids hold f16
+    bool buffers;                     // grids are buffers even where an image would fit
     bool once;                        // steps run now, for constants
     tn_cl_value *values;              // by value id
     const tn_node *node;

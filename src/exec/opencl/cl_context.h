@@ -32,7 +32,7 @@ typedef struct tn_cl_context {
     cl_context context;
     cl_command_queue queue;           // in order
     tn_cl_facts facts;
-    bool buffers_only;                // grids are buffers even where an image would fit
+    bool buffers_only;                // the device's choice of store is buffers
     bool checked;                     // kernels report writes outside their grids
     pthread_mutex_t lock;             // over programs
     tn_cl_program *programs;

@@ -15,6 +15,7 @@ tn_status tn_cl_build_open(tn_cl_build *b, tn_cl_context *cl, const tn_graph *gr
 {
     memset(b, 0, sizeof *b);
     b->cl = cl;
+    b->buffers = cl->buffers_only;
     b->diag = diag;
     tn_text_init(&b->params, cl->base.heap);
     tn_text_init(&b->prologue, cl->base.heap);
@@ -124,6 +125,7 @@ tn_status tn_cl_flow_make(tn_cl_context *cl, const tn_flow_request *request, tn_
     if (tn_cl_build_open(&b, cl, request->graph, request->diag) == TN_OK) {
         b.half = request->precision && strcmp(request->precision, "fp16") == 0;
         b.cache = request->cache;
+        b.buffers = request->store ? strcmp(request->store, "buffer") == 0 : cl->buffers_only;
         (void)add_inputs(&b);
         for (const tn_node *node = request->graph->first; node && b.status == TN_OK; node = node->next) {
             emit_node(&b, node);

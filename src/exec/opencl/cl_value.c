@@ -123,7 +123,7 @@ tn_cl_mem *tn_cl_weight(tn_cl_build *b, tn_cl_content content, const int64_t dim
     // Readers of filters step over whole blocks of four input channels, so in a buffer the row goes on with zeros to the block's end.
     const tn_cl_facts *facts = &b->cl->facts;
     const size_t whole = TN_CEIL_DIV(width, 4) * 4;
-    const bool fits = facts->images && !b->cl->buffers_only && whole <= facts->max_width && height <= facts->max_height;
+    const bool fits = facts->images && !b->buffers && whole <= facts->max_width && height <= facts->max_height;
     width = content == TN_CL_CONV2D_FILTER && !fits ? whole : width;
     const bool outer = b->once;
     b->once = true;
