@@ -313,6 +313,65 @@ tn_value *tn_onnx_const_attr(tn_onnx_node *node, const char *attr, const char *n
     return value;
 }
 
+// Cells for `count` strings, in the memory of the model; NULL: recorded.
+static const char **take_cells(tn_onnx_node *node, size_t count)
+{
+    void *room = NULL;
+    if (tn_onnx_good(node)) {
+        node->status = tn_onnx_take(node->scope->reader, (count + 1) * sizeof(char *), node->name, &room);
+    }
+    return tn_onnx_good(node) ? room : NULL;
+}
+
+// The constant whose cells these are.
+static tn_value *const_cells(tn_onnx_node *node, const char **cells, size_t count)
+{
+    tn_value *value = NULL;
+    const tn_shape shape = tn_shape_of(1, (const int64_t[]){(int64_t)count});
+    if (tn_onnx_good(node)) {
+        node->status = tn_onnx_constant(node->scope->reader, node->graph, NULL, TN_STRING, &shape, cells, false, &value);
+    }
+    return value;
+}
+
+static void copy_cell(tn_onnx_node *node, const char *text, size_t length, const char **cell)
+{
+    void *room;
+    node->status = tn_onnx_take(node->scope->reader, length + 1, node->name, &room);
+    if (node->status == TN_OK) {
+        memcpy(room, length ? text : "", length);
+        ((char *)room)[length] = 0;
+        *cell = room;
+    }
+}
+
+tn_value *tn_onnx_const_texts(tn_onnx_node *node, const char *const *texts, size_t count)
+{
+    const char **cells = take_cells(node, count);
+    for (size_t i = 0; cells && i < count && tn_onnx_good(node); ++i) {
+        copy_cell(node, texts[i], strlen(texts[i]), &cells[i]);
+    }
+    return cells ? const_cells(node, cells, count) : NULL;
+}
+
+tn_value *tn_onnx_const_strings(tn_onnx_node *node, const char *attr)
+{
+    const tn_onnx_attr *found = tn_onnx_good(node) ? tn_onnx_find(node, attr) : NULL;
+    size_t count = 0, at = 0;
+    if (!found) {
+        return NULL;
+    }
+    (void)tn_onnx_string(node, attr, SIZE_MAX, &count);
+    const char **cells = take_cells(node, count);
+    tn_wire wire = tn_wire_open(found->body);
+    while (cells && tn_onnx_good(node) && tn_wire_next(&wire)) {
+        if (wire.key == TN_WIRE_KEY(9, TN_WIRE_BYTES) && at < count) {   // AttributeProto.strings
+            copy_cell(node, (const char *)wire.bytes.data, wire.bytes.size, &cells[at++]);
+        }
+    }
+    return cells ? const_cells(node, cells, count) : NULL;
+}
+
 bool tn_onnx_known_scalar(const tn_value *value, double *v)
 {
     int64_t count;

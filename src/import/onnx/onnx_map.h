@@ -241,6 +241,10 @@ tn_value *tn_onnx_const_like(tn_onnx_node *node, tn_value *like, double v);
 // The tensor of an attribute as a constant; name NULL: made. NULL when the attribute is not there.
 tn_value *tn_onnx_const_attr(tn_onnx_node *node, const char *attr, const char *name);
 
+// Strings as a constant [n]: the list of an attribute (NULL when it is not there), or texts of our own.
+tn_value *tn_onnx_const_strings(tn_onnx_node *node, const char *attr);
+tn_value *tn_onnx_const_texts(tn_onnx_node *node, const char *const *texts, size_t count);
+
 // A constant's only element as a number; false when the value is not such a constant.
 bool tn_onnx_known_scalar(const tn_value *value, double *v);
 

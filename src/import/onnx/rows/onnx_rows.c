@@ -18,6 +18,7 @@ const tn_onnx_table *const tn_onnx_tables[] = {
     &tn_onnx_seq,
     &tn_onnx_sequence,
     &tn_onnx_signal,
+    &tn_onnx_strings,
     &tn_onnx_vision,
     &tn_onnx_contrib,
     &tn_onnx_contrib_quant,

@@ -23,6 +23,7 @@ extern const tn_onnx_table tn_onnx_quant;
 extern const tn_onnx_table tn_onnx_seq;
 extern const tn_onnx_table tn_onnx_sequence;
 extern const tn_onnx_table tn_onnx_signal;
+extern const tn_onnx_table tn_onnx_strings;
 extern const tn_onnx_table tn_onnx_vision;
 // of other domains, in domains/
 extern const tn_onnx_table tn_onnx_contrib;
