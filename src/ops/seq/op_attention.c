@@ -227,7 +227,9 @@ static tn_status infer_rotary(tn_infer *infer)
         return tn_infer_fail(infer, "%s", wrong);
     }
     const int64_t turned = attr->rotary_dim ? attr->rotary_dim : x.size;
-    if (tn_dim_known(turned) && (turned < 0 || turned % 2 != 0 || (tn_dim_known(x.size) && turned > x.size))) {
+    // the lowest numbers would read as a dim that is not known
+    if (attr->rotary_dim < 0 ||
+        (tn_dim_known(turned) && (turned < 0 || turned % 2 != 0 || (tn_dim_known(x.size) && turned > x.size)))) {
         return tn_infer_fail(infer, "rotary_embedding_dim is %lld, expected an even number of at most the head size",
                              (long long)turned);
     }
