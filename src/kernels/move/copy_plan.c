@@ -6,7 +6,7 @@
 #include "base/macros.h"
 #include "kernels/move/copy_blocked.h"
 #include "ops/move/op_copy.h"
-#include "ops/strided.h"
+#include "ops/walk/strided.h"
 
 #include <string.h>
 

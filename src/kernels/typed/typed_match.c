@@ -8,7 +8,7 @@
 #include "ops/math/op_cast.h"
 #include "ops/math/op_select.h"
 #include "ops/math/op_unary.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 static const struct {
     const tn_op *op;

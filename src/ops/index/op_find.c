@@ -5,9 +5,9 @@
 #include "ops/index/op_find.h"
 
 #include "base/num.h"
-#include "ops/lanes.h"
+#include "ops/walk/lanes.h"
 #include "ops/op_facts.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include <stddef.h>
 #include <string.h>

@@ -5,10 +5,10 @@
 #include "ops/index/op_gather.h"
 
 #include "base/num.h"
-#include "ops/lanes.h"
-#include "ops/strided.h"
+#include "ops/walk/lanes.h"
+#include "ops/walk/strided.h"
 #include "ops/op_check.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include <math.h>
 #include <stddef.h>

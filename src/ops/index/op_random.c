@@ -7,7 +7,7 @@
 
 #include "base/map.h"
 #include "base/num.h"
-#include "ops/lanes.h"
+#include "ops/walk/lanes.h"
 #include "ops/op_facts.h"
 
 #include <math.h>

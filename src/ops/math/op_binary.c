@@ -7,9 +7,9 @@
 
 #include "base/num.h"
 #include "loop/loop.h"
-#include "ops/lanes.h"
+#include "ops/walk/lanes.h"
 #include "ops/op_facts.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -7,7 +7,7 @@
 // Ownership: const data. Threads: any.
 #include "ops/math/op_cast.h"
 
-#include "ops/lanes.h"
+#include "ops/walk/lanes.h"
 #include "ops/op_facts.h"
 
 #include <math.h>

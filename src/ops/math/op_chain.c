@@ -5,7 +5,7 @@
 
 #include "base/num.h"
 #include "ops/op_facts.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include <stddef.h>
 

@@ -6,9 +6,9 @@
 #include "ops/math/op_reduce.h"
 
 #include "base/num.h"
-#include "ops/lanes.h"
+#include "ops/walk/lanes.h"
 #include "ops/op_facts.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include <math.h>
 #include <stddef.h>

@@ -4,7 +4,7 @@
 #include "ops/math/op_select.h"
 
 #include "ops/op_facts.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include <string.h>
 

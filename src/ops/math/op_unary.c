@@ -5,7 +5,7 @@
 #include "ops/math/op_unary.h"
 
 #include "loop/loop.h"
-#include "ops/lanes.h"
+#include "ops/walk/lanes.h"
 #include "ops/op_facts.h"
 
 #include <math.h>

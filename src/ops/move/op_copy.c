@@ -4,7 +4,7 @@
 // Ownership: const data. Threads: any.
 #include "ops/move/op_copy.h"
 
-#include "ops/strided.h"
+#include "ops/walk/strided.h"
 
 #include <stddef.h>
 

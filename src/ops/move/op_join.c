@@ -4,8 +4,8 @@
 #include "ops/move/op_join.h"
 
 #include "base/num.h"
-#include "ops/strided.h"
-#include "ops/walk.h"
+#include "ops/walk/strided.h"
+#include "ops/walk/walk.h"
 
 #include <stddef.h>
 

@@ -5,8 +5,8 @@
 #include "ops/move/op_reshape.h"
 
 #include "base/num.h"
-#include "ops/strided.h"
-#include "ops/walk.h"
+#include "ops/walk/strided.h"
+#include "ops/walk/walk.h"
 
 #include <stddef.h>
 

@@ -3,8 +3,8 @@
 // Ownership: const data. Threads: any.
 #include "ops/move/op_transpose.h"
 
-#include "ops/strided.h"
-#include "ops/walk.h"
+#include "ops/walk/strided.h"
+#include "ops/walk/walk.h"
 
 #include <stddef.h>
 

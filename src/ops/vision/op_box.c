@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "ops/op_check.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include <math.h>
 #include <stddef.h>

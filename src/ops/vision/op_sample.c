@@ -6,7 +6,7 @@
 
 #include "ops/op_check.h"
 #include "ops/vision/op_resize.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include <math.h>
 #include <stddef.h>

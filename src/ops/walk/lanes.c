@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loads and stores of lane blocks. One typed loop for each element type that C knows; small floats go through their converters.
 // Ownership: plain values. Threads: any.
-#include "ops/lanes.h"
+#include "ops/walk/lanes.h"
 
 #include "base/num.h"
 

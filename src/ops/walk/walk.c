@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The odometer of the reference kernels. Offsets are kept up to date by addition, so a step costs a few additions per operand.
 // Ownership: plain values. Threads: one walk each.
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include "base/num.h"
 

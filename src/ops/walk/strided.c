@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies of strided boxes by element size: one loop serves every dtype.
 // Ownership: plain values. Threads: any.
-#include "ops/strided.h"
+#include "ops/walk/strided.h"
 
 #include "base/num.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include <string.h>
 
