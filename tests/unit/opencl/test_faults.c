@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes wrong below the OpenCL device: each call of the driver fails once, each allocation fails once, programs on disk are short,
+// changed, foreign or cannot be written. Nothing crashes or leaks; every failure says what the driver refused. Skipped without a device.
+#include "support/unit.h"
+
+#include "exec/opencl/cl_disk.h"
+#include "exec/opencl/cl_flow.h"
+#include "ir/edit.h"
+#include "ops/nn/op_activation.h"
+#include "ops/nn/op_conv.h"
+#include "ops/nn/op_softmax.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+// ---- a driver that fails at the n-th call ----
+
+static tn_cl_driver real;
+static int countdown;             // calls until one fails; negative: none does
+static int live;                  // objects made and not given back
+
+static bool fails(void) { return countdown > 0 && --countdown == 0; }
+
+static cl_mem CL_API_CALL make_buffer(cl_context context, cl_mem_flags flags, size_t size, void *host, cl_int *error)
+{
+    if (fails()) {
+        *error = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+        return NULL;
+    }
+    live++;
+    return real.CreateBuffer(context, flags, size, host, error);
+}
+
+static cl_mem CL_API_CALL make_image(cl_context context, cl_mem_flags flags, const cl_image_format *format, const cl_image_desc *desc, void *host,
+                                     cl_int *error)
+{
+    if (fails()) {
+        *error = CL_INVALID_IMAGE_SIZE;
+        return NULL;
+    }
+    live++;
+    return real.CreateImage(context, flags, format, desc, host, error);
+}
+
+static cl_int CL_API_CALL drop_mem(cl_mem mem)
+{
+    live--;
+    return real.ReleaseMemObject(mem);
+}
+
+static cl_kernel CL_API_CALL make_kernel(cl_program program, const char *name, cl_int *error)
+{
+    if (fails()) {
+        *error = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    live++;
+    return real.CreateKernel(program, name, error);
+}
+
+static cl_int CL_API_CALL drop_kernel(cl_kernel kernel)
+{
+    live--;
+    return real.ReleaseKernel(kernel);
+}
+
+static cl_program CL_API_CALL make_program(cl_context context, cl_uint count, const char **texts, const size_t *lengths, cl_int *error)
+{
+    if (fails()) {
+        *error = CL_OUT_OF_HOST_MEMORY;
+        return NULL;
+    }
+    live++;
+    return real.CreateProgramWithSource(context, count, texts, lengths, error);
+}
+
+static cl_int CL_API_CALL drop_program(cl_program program)
+{
+    live--;
+    return real.ReleaseProgram(program);
+}
+
+static cl_program CL_API_CALL load_program(cl_context context, cl_uint count, const cl_device_id *devices, const size_t *lengths,
+                                           const unsigned char **binaries, cl_int *status, cl_int *error)
+{
+    cl_program program = real.CreateProgramWithBinary(context, count, devices, lengths, binaries, status, error);
+    live += program != NULL;
+    return program;
+}
+
+static cl_int CL_API_CALL build(cl_program program, cl_uint count, const cl_device_id *devices, const char *options,
+                                void(CL_CALLBACK *notify)(cl_program program, void *data), void *data)
+{
+    return fails() ? CL_BUILD_PROGRAM_FAILURE : real.BuildProgram(program, count, devices, options, notify, data);
+}
+
+static cl_int CL_API_CALL enqueue(cl_command_queue queue, cl_kernel kernel, cl_uint dims, const size_t *offset, const size_t *global,
+                                  const size_t *local, cl_uint n, const cl_event *wait, cl_event *event)
+{
+    return fails() ? CL_OUT_OF_RESOURCES : real.EnqueueNDRangeKernel(queue, kernel, dims, offset, global, local, n, wait, event);
+}
+
+static cl_int CL_API_CALL finish(cl_command_queue queue)
+{
+    (void)real.Finish(queue);
+    return fails() ? CL_OUT_OF_RESOURCES : CL_SUCCESS;      // what a lost device says
+}
+
+static cl_int CL_API_CALL set_arg(cl_kernel kernel, cl_uint index, size_t size, const void *value)
+{
+    return fails() ? CL_INVALID_ARG_SIZE : real.SetKernelArg(kernel, index, size, value);
+}
+
+static tn_cl_driver failing_driver(void)
+{
+    tn_cl_driver d = real;
+    d.CreateBuffer = make_buffer;
+    d.CreateImage = make_image;
+    d.ReleaseMemObject = drop_mem;
+    d.CreateKernel = make_kernel;
+    d.ReleaseKernel = drop_kernel;
+    d.CreateProgramWithSource = make_program;
+    d.CreateProgramWithBinary = load_program;
+    d.ReleaseProgram = drop_program;
+    d.BuildProgram = build;
+    d.EnqueueNDRangeKernel = enqueue;
+    d.Finish = finish;
+    d.SetKernelArg = set_arg;
+    d.library = NULL;             // stays open for the next one
+    return d;
+}
+
+static int open_driver(void **state)
+{
+    const char *reason;
+    (void)state;
+    (void)tn_cl_driver_open(&real, &reason);
+    return 0;
+}
+
+static void open_context(tn_cl_context **cl, tn_heap *heap)
+{
+    tn_diag diag = {.status = TN_OK};
+    tn_cpu cpu;
+    const tn_cl_driver driver = failing_driver();
+    if (!real.library) {
+        print_message("no OpenCL driver\n");
+        skip();
+    }
+    tn_cpu_detect(&cpu);
+    if (tn_cl_context_open(cl, &driver, heap, &cpu, &diag) != TN_OK) {
+        print_message("%s\n", diag.message);
+        skip();
+    }
+    (*cl)->buffers_only = false;
+}
+
+// ---- a small graph: softmax(relu(conv(x))) ----
+
+static float weights[8 * 3 * 9];
+
+static tn_graph *small_graph(tn_heap *heap)
+{
+    const tn_shape x = tn_shape_of(4, (const int64_t[]){1, 3, 8, 8}), w = tn_shape_of(4, (const int64_t[]){8, 3, 3, 3});
+    const tn_shape y = tn_shape_of(4, (const int64_t[]){1, 8, 6, 6});
+    const tn_conv_attr conv = {.group = 1};
+    const tn_softmax_attr softmax = {.axis = 1};
+    tn_graph *graph = tn_graph_create(heap, "small");
+    tn_value *v[4];
+    for (int i = 0; i < 4; i++) {
+        v[i] = tn_graph_value(graph, NULL);
+        v[i]->dtype = TN_F32;
+        v[i]->shape = i ? y : x;
+    }
+    tn_value *in[2] = {v[0], tn_graph_constant(graph, "w", TN_F32, &w, weights, false)};
+    assert_int_equal(tn_graph_add_input(graph, v[0]), TN_OK);
+    assert_non_null(tn_graph_node(graph, NULL, &tn_op_conv, "conv", &conv, in, 2, &v[1], 1));
+    assert_non_null(tn_graph_node(graph, NULL, &tn_op_relu, "relu", NULL, &v[1], 1, &v[2], 1));
+    assert_non_null(tn_graph_node(graph, NULL, &tn_op_softmax, "softmax", &softmax, &v[2], 1, &v[3], 1));
+    assert_int_equal(tn_graph_add_output(graph, v[3]), TN_OK);
+    return graph;
+}
+
+static tn_status make_and_run(tn_cl_context *cl, const tn_graph *graph, const char *cache, tn_diag *diag)
+{
+    static float x[3 * 64], y[8 * 36];
+    tn_tensor in = {.dtype = TN_F32, .shape = graph->inputs[0]->shape, .data = x};
+    tn_tensor out = {.dtype = TN_F32, .shape = graph->outputs[0]->shape, .data = y};
+    const tn_tensor *ins[] = {&in};
+    tn_tensor *outs[] = {&out};
+    const tn_flow_request request = {.graph = graph, .precision = "fp32", .store = "image", .cache = cache, .diag = diag};
+    const tn_flow_run run = {.in = ins, .out = outs, .diag = diag};
+    tn_cl_flow *flow;
+    tn_status status = tn_cl_flow_make(cl, &request, &flow);
+    if (status == TN_OK) {
+        status = tn_cl_flow_run(flow, &run);
+        tn_cl_flow_release(flow);
+    }
+    if (status == TN_OK) {
+        float sum = 0;
+        for (int c = 0; c < 8; c++) {
+            sum += y[c * 36];
+        }
+        assert_true(sum > 0.999f && sum < 1.001f);
+    }
+    return status;
+}
+
+// ---- tests ----
+
+static void each_call_fails_once(void **state)
+{
+    tn_heap heap, graph_heap;
+    tn_cl_context *cl = NULL;
+    (void)state;
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    tn_heap_init(&graph_heap, NULL, NULL, NULL);
+    countdown = -1;
+    open_context(&cl, &heap);
+    tn_graph *graph = small_graph(&graph_heap);
+    tn_status status = TN_DEVICE;
+    int n = 1;
+    for (; status != TN_OK; n++) {
+        tn_diag diag = {.status = TN_OK};
+        countdown = n;
+        status = make_and_run(cl, graph, NULL, &diag);
+        if (status != TN_OK) {
+            assert_int_equal(status, TN_DEVICE);
+            assert_true(strlen(diag.message) > 10);
+        }
+        assert_true(n < 1000);
+    }
+    countdown = -1;
+    print_message("%d calls of the driver\n", n - 1);
+    tn_cl_context_close(cl);
+    assert_int_equal(live, 0);
+    assert_int_equal(atomic_load(&heap.live_blocks), 0);
+    tn_graph_destroy(graph);
+}
+
+static void each_allocation_fails_once(void **state)
+{
+    tn_heap graph_heap;
+    tn_fail_heap failing;
+    tn_cl_context *cl = NULL;
+    (void)state;
+    tn_fail_heap_init(&failing, 0);
+    tn_heap_init(&graph_heap, NULL, NULL, NULL);
+    countdown = -1;
+    open_context(&cl, &failing.heap);
+    tn_graph *graph = small_graph(&graph_heap);
+    tn_status status = TN_OUT_OF_MEMORY;
+    for (size_t n = 1; status != TN_OK; n++) {
+        tn_diag diag = {.status = TN_OK};
+        failing.fail_at = failing.requests + n;
+        status = make_and_run(cl, graph, NULL, &diag);
+        failing.fail_at = 0;
+        assert_true(status == TN_OK || status == TN_OUT_OF_MEMORY);
+        assert_true(n < 1000);
+    }
+    tn_cl_context_close(cl);
+    assert_int_equal(live, 0);
+    assert_int_equal(atomic_load(&failing.heap.live_blocks), 0);
+    tn_graph_destroy(graph);
+}
+
+// Programs built by a fresh start with this cache.
+static unsigned start(const char *folder, unsigned *loaded)
+{
+    tn_heap heap;
+    tn_cl_context *cl = NULL;
+    tn_diag diag = {.status = TN_OK};
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    countdown = -1;
+    open_context(&cl, &heap);
+    tn_graph *graph = small_graph(&heap);
+    assert_int_equal(make_and_run(cl, graph, folder, &diag), TN_OK);
+    const unsigned built = cl->built;
+    *loaded = cl->loaded;
+    tn_graph_destroy(graph);
+    tn_cl_context_close(cl);
+    assert_int_equal(atomic_load(&heap.live_blocks), 0);
+    return built;
+}
+
+// Calls change for the bytes of every program file.
+static void change_files(const char *folder, void (*change)(FILE *file, const char *path))
+{
+    DIR *list = opendir(folder);
+    assert_non_null(list);
+    for (struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
+        char path[512];
+        (void)snprintf(path, sizeof path, "%s/%.200s", folder, entry->d_name);
+        FILE *file = entry->d_name[0] == '.' ? NULL : fopen(path, "r+b");
+        if (file) {
+            change(file, path);
+            (void)fclose(file);
+        }
+    }
+    (void)closedir(list);
+}
+
+static void flip(FILE *file, const char *path)
+{
+    (void)path;
+    (void)fseek(file, 200, SEEK_SET);
+    const int c = fgetc(file);
+    (void)fseek(file, 200, SEEK_SET);
+    (void)fputc(c ^ 1, file);
+}
+
+static void shorten(FILE *file, const char *path)
+{
+    (void)file;
+    assert_int_equal(truncate(path, 100), 0);
+}
+
+static void rename_device(FILE *file, const char *path)
+{
+    (void)path;
+    (void)fseek(file, 32, SEEK_SET);      // the hash of device and driver
+    (void)fputc('?', file);
+}
+
+static void remove_file(FILE *file, const char *path)
+{
+    (void)file;
+    (void)unlink(path);
+}
+
+static void programs_on_disk(void **state)
+{
+    char folder[] = "/tmp/tenon-cl-XXXXXX";
+    void (*const changes[])(FILE *, const char *) = {flip, shorten, rename_device};
+    tn_cl_disk_state seen;
+    unsigned loaded = 0;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    const unsigned built = start(folder, &loaded);
+    assert_true(built > 0);
+    assert_int_equal(loaded, 0);
+    assert_int_equal(start(folder, &loaded), 0);
+    assert_int_equal(loaded, built);
+    for (size_t i = 0; i < TN_COUNT(changes); i++) {
+        change_files(folder, changes[i]);
+        assert_true(tn_cl_disk_scan(folder, false, &seen));
+        assert_int_equal(seen.broken, built);
+        assert_int_equal(start(folder, &loaded), built);      // ignored, and written again
+        assert_int_equal(start(folder, &loaded), 0);
+    }
+    tn_cl_disk_prune(folder, seen.bytes / 2);
+    assert_true(tn_cl_disk_scan(folder, true, &seen) && seen.files < built && seen.broken == 0);
+    change_files(folder, remove_file);
+    (void)rmdir(folder);
+    assert_int_equal(start("/proc/nowhere", &loaded), built); // a folder that cannot be made
+    assert_int_equal(live, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(each_call_fails_once), cmocka_unit_test(each_allocation_fails_once), cmocka_unit_test(programs_on_disk),
+    };
+    return cmocka_run_group_tests(tests, open_driver, NULL);
+}
