@@ -9,7 +9,7 @@
 #include "ops/op_facts.h"
 #include "ops/text/regex.h"
 #include "ops/text/utf8.h"
-#include "ops/walk.h"
+#include "ops/walk/walk.h"
 
 #include <stddef.h>
 #include <string.h>
