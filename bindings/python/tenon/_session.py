@@ -11,7 +11,7 @@ import json
 import logging
 import os
 import threading
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -190,15 +190,17 @@ class InferenceSession:
         return result
 
     def close(self) -> None:
-        """Gives back everything; the session cannot be used after it. Safe to call twice."""
-        session, model = self._session, self._model
-        self._session = self._model = None
+        """Gives back everything once a run in progress has ended; the session cannot be used after it. Safe to call twice."""
         if self._pid != os.getpid():
-            return                                # its threads live in the parent only: nothing here can be taken down
-        if session:
-            self._lib.tenon_session_destroy(session)
-        if model:
-            self._lib.tenon_model_destroy(model)
+            self._session = self._model = None    # its threads live in the parent only: nothing here can be taken down
+            return
+        with self._lock:
+            session, model = self._session, self._model
+            self._session = self._model = None
+            if session:
+                self._lib.tenon_session_destroy(session)
+            if model:
+                self._lib.tenon_model_destroy(model)
 
     def __enter__(self) -> "InferenceSession":
         return self
@@ -237,8 +239,13 @@ class InferenceSession:
         object arrays of str for text, lists of arrays for sequences; None leaves an optional input out. Dense aligned arrays are
         read in place. Results are arrays, lists of arrays for sequences, and None for an optional that holds nothing.
         """
-        session = self._usable()
+        if not isinstance(feeds, Mapping):
+            raise Error(Status.INVALID_ARGUMENT, f"feeds are a dict from names to arrays, not {type(feeds).__name__}", "feeds")
+        if output_names is not None and not isinstance(output_names, Iterable):
+            raise Error(Status.INVALID_ARGUMENT, f"output_names={output_names!r} is not a list of names", "output_names")
+        self._usable()                            # before the lock, which another thread of the parent may hold in a forked child
         with self._lock:
+            session = self._usable()              # again: another thread may have closed it meanwhile
             keep = []                             # the feeds stay alive until the library has let go of them
             try:
                 for name, value in feeds.items():
@@ -297,13 +304,19 @@ class InferenceSession:
         if isinstance(value, (list, tuple)):
             raise Error(Status.INVALID_ARGUMENT, "a list was given, but the model takes a tensor here: give a numpy array", name)
         if isinstance(value, (bool, int, float, complex)) and want not in (None, _dtype.STRING):
-            return np.asarray(value, dtype=_dtype.to_numpy(want))
+            try:
+                return np.asarray(value, dtype=_dtype.to_numpy(want))
+            except (OverflowError, TypeError, ValueError):
+                raise Error(Status.INVALID_ARGUMENT, f"{value!r} is not a {_dtype.name(want)}", name) from None
         return np.asarray(value)
 
     @staticmethod
     def _strings(name: str, array: np.ndarray) -> Tuple[int, int, Any]:
         """Text as an array of char pointers: address, bytes, what must stay alive."""
-        words = [w if isinstance(w, bytes) else str(w).encode("utf-8") for w in array.ravel().tolist()]
+        try:
+            words = [w if isinstance(w, bytes) else str(w).encode("utf-8") for w in array.ravel().tolist()]
+        except UnicodeEncodeError:
+            raise Error(Status.INVALID_ARGUMENT, "text with a lone surrogate in it is not UTF-8", name) from None
         if any(b"\0" in w for w in words):
             raise Error(Status.INVALID_ARGUMENT, "text with a zero byte in it cannot be given", name)
         pointers = (c.c_char_p * max(1, len(words)))(*words)
@@ -361,8 +374,9 @@ class InferenceSession:
         """
         if kind not in _REPORTS:
             raise Error(Status.INVALID_ARGUMENT, f"unknown report {kind!r}; there are {', '.join(_REPORTS)}", "kind")
-        session = self._usable()
+        self._usable()
         with self._lock:
+            session = self._usable()
             block = c.c_void_p()
             if kind in _MODEL_REPORTS:
                 self._call(self._lib.tenon_model_report, self._model, _REPORTS[kind], c.byref(block))

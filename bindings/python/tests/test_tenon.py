@@ -143,6 +143,25 @@ class Running(unittest.TestCase):
         for g, w in zip(got, want):
             self.assertEqual(g.tobytes(), w.tobytes())
 
+    def test_closing_waits_for_the_run(self):
+        for _ in range(5):
+            session = tenon.InferenceSession(str(DIGITS), threads=1)
+            begun, ended = threading.Event(), []
+
+            def work():
+                try:
+                    while True:
+                        session.run(None, {"image": np.zeros((1, 1, 28, 28), np.float32)})
+                        begun.set()
+                except tenon.Error as error:
+                    ended.append(error.status)
+            worker = threading.Thread(target=work)
+            worker.start()
+            begun.wait()
+            session.close()
+            worker.join()
+            self.assertEqual(ended, [tenon.Status.STATE])
+
 
 class Failing(unittest.TestCase):
     def setUp(self):
