@@ -298,7 +298,7 @@ TENON_API tenon_status tenon_session_bind_input(tenon_session *session, const ch
                                                 const void *data, size_t bytes, tenon_error **error);
 TENON_API void tenon_session_clear_inputs(tenon_session *session);
 
-/* Results of output `name` are written to data (at least `bytes` bytes, aligned to its element) by each run; data NULL undoes it.
+/* Results of output `name` are written to data (at least `bytes` bytes, aligned to 8) by each run; data NULL undoes it.
    A run whose result is larger fails with INVALID_ARGUMENT before it computes where the size is known ahead. */
 TENON_API tenon_status tenon_session_bind_output(tenon_session *session, const char *name, void *data, size_t bytes, tenon_error **error);
 

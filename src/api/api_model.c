@@ -147,6 +147,9 @@ done:
 
 tenon_status tenon_model_open(tenon_model **model, const char *path, const tenon_model_options *options, tenon_error **error)
 {
+    if (model) {
+        *model = NULL;
+    }
     if (!model || !path) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_model_open", "model and path must not be NULL");
     }
@@ -155,6 +158,9 @@ tenon_status tenon_model_open(tenon_model **model, const char *path, const tenon
 
 tenon_status tenon_model_open_memory(tenon_model **model, const void *data, size_t size, const tenon_model_options *options, tenon_error **error)
 {
+    if (model) {
+        *model = NULL;
+    }
     if (!model || (!data && size)) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_model_open_memory", "model and data must not be NULL");
     }

@@ -161,10 +161,12 @@ static bool write_graph(tn_text *text, const tenon_model *model)
 tenon_status tenon_model_report(tenon_model *model, tenon_report_kind kind, char **json, tenon_error **error)
 {
     tn_text text;
+    if (json) {
+        *json = NULL;
+    }
     if (!model || !json) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_model_report", "model and json must not be NULL");
     }
-    *json = NULL;
     tn_text_init(&text, &model->heap);
     if (kind == TENON_REPORT_MODEL) {
         write_model(&text, model);
@@ -298,6 +300,9 @@ static void write_statistics(tn_text *text, const tenon_session *session)
 tenon_status tenon_report(tenon_session *session, tenon_report_kind kind, char **json, tenon_error **error)
 {
     tn_text text;
+    if (json) {
+        *json = NULL;
+    }
     if (!session || !json) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_report", "session and json must not be NULL");
     }
