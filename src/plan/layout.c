@@ -469,8 +469,8 @@ static tn_status gather_choices(search *s)
         }
         s->counts[at] = tn_work_choices(work, node, room);
         if (!s->counts[at]) {
-            return tn_fail(work->diag, TN_UNSUPPORTED, node->name, "%s: no kernel takes operands of these types and shapes",
-                           node->op->name);
+            return tn_fail(work->diag, TN_UNSUPPORTED, node->name, "%s: no kernel takes operands of these types and shapes%s",
+                           node->op->name, work->context->pin ? " (or `pin` names a version that none has)" : "");
         }
         s->choices[at] = tn_arena_copy(&work->scratch, room, (size_t)s->counts[at] * sizeof *room);
         if (!s->choices[at]) {
