@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct labels {
     char *text;
@@ -192,6 +193,7 @@ static int store_npy(const char *folder, const char *name, const tenon_tensor *t
         *c = *c == '/' || *c == ':' ? '_' : *c;
     }
     char *path = tn_cli_format("%s/%s.npy", folder, flat);
+    (void)mkdir(folder, 0777); // there already, or opening the file says why it cannot be made
     tn_cli_writer writer;
     int code = tn_cli_writer_open(&writer, path);
     if (!code) {
@@ -301,7 +303,7 @@ static const tn_cli_option options_of_run[] = {
     {"output", "NAME", TN_CLI_LIST, AT(wanted), "an output or a tensor inside the model, instead of all outputs; repeatable"},
     {"top", "K", TN_CLI_NUMBER, AT(top), "the K largest values of each row (5 with --labels)"},
     {"labels", "FILE", TN_CLI_TEXT, AT(labels), "one label a line, for --top"},
-    {"npy", "DIR", TN_CLI_TEXT, AT(npy), "write each output to DIR/NAME.npy"},
+    {"npy", "DIR", TN_CLI_TEXT, AT(npy), "write each output to DIR/NAME.npy; DIR is made"},
     {NULL, NULL, TN_CLI_FLAG, 0, NULL},
 };
 

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LARGEST_INPUT ((uint64_t)1 << 32) // bytes: the library's own limit, known before memory is taken for random values
+
 static const char *feed_name(const void *table, size_t i)
 {
     return ((const tn_cli_feed *)table)[i].info.name;
@@ -269,6 +271,12 @@ static int fill_random(tn_cli_feeds *feeds, const unknown *list, size_t count, u
                     feed->tensor.dims[d] = list[k].value;
                 }
             }
+        }
+        const size_t element = tenon_dtype_bytes(feed->tensor.dtype);
+        const int64_t elements = tn_cli_elements(feed->tensor.rank, feed->tensor.dims);
+        if (element && elements > (int64_t)(LARGEST_INPUT / element)) {
+            return tn_cli_fail(TN_EXIT_LIMIT, "input '%s' would have %lld elements of %zu bytes, more than the 4 GiB that a tensor may take",
+                               feed->info.name, (long long)elements, element);
         }
         if (!tn_cli_tensor_random(&feed->tensor, &state)) {
             return tn_cli_fail(TN_EXIT_USAGE, "input '%s' of type %s needs values: give --inputs", feed->info.name,

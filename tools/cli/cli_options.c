@@ -21,7 +21,7 @@ static const tn_cli_option common[] = {
     {"strict", "WHAT", TN_CLI_STRICT, AT(strict),
      "fail instead of falling back; --strict=device,reference,precision says on what (default: device)"},
     {"memory-limit", "BYTES", TN_CLI_BYTES, AT(memory_limit), "refuse more arena, workspace and packed weights than this (512M, 2G)"},
-    {"limit-peak", "BYTES", TN_CLI_BYTES, AT(limit_peak), "refuse a run that may take more (default: 1 GiB or 64 x the file)"},
+    {"limit-peak", "BYTES", TN_CLI_BYTES, AT(limit_peak), "refuse a run that may take more (default: 768M, 32 x the file or 256 x the inputs)"},
     {"no-optimise", NULL, TN_CLI_FLAG, AT(no_optimise), "keep the graph as it is in the file"},
     {"shape", "NAME=DxDxD", TN_CLI_LIST, AT(shapes), "shape of an input; repeat it for more inputs"},
     {"inputs", "DIR", TN_CLI_TEXT, AT(inputs), "read inputs from DIR/NAME.npy, NAME.pb (TensorProto) or raw NAME.bin"},

@@ -97,7 +97,7 @@ void tn_cli_color_setup(const tn_cli_options *options)
     const bool capable = isatty(STDOUT_FILENO) && term && strcmp(term, "dumb") != 0 && !(no_color && *no_color);
     const char *when = options->color ? options->color : "auto";
     use_color = strcmp(when, "always") == 0 || (strcmp(when, "auto") == 0 && capable);
-    use_progress = !options->no_progress && !options->quiet && isatty(STDERR_FILENO);
+    use_progress = !options->no_progress && !options->quiet && isatty(STDERR_FILENO) && term && strcmp(term, "dumb") != 0;
 }
 
 const char *tn_cli_bold(void)
