@@ -230,6 +230,12 @@ bool tn_match_numbers(const tn_query *query, const char **why)
             return false;
         }
     }
+    for (int i = 0; i < query->n_out; i++) {
+        if (query->out[i] && query->out[i]->dtype == TN_STRING) {
+            *why = "strings";
+            return false;
+        }
+    }
     return true;
 }
 

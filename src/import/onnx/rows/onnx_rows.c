@@ -22,6 +22,7 @@ const tn_onnx_table *const tn_onnx_tables[] = {
     &tn_onnx_vision,
     &tn_onnx_contrib,
     &tn_onnx_contrib_quant,
+    &tn_onnx_gradient,
     &tn_onnx_ml,
     &tn_onnx_preview,
     &tn_onnx_train,

@@ -28,6 +28,7 @@ extern const tn_onnx_table tn_onnx_vision;
 // of other domains, in domains/
 extern const tn_onnx_table tn_onnx_contrib;
 extern const tn_onnx_table tn_onnx_contrib_quant;
+extern const tn_onnx_table tn_onnx_gradient;
 extern const tn_onnx_table tn_onnx_ml;
 extern const tn_onnx_table tn_onnx_preview;
 extern const tn_onnx_table tn_onnx_train;

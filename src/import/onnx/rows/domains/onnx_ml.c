@@ -3,10 +3,12 @@
 // Ownership: const data. Threads: any.
 #include "import/onnx/rows/onnx_rows.h"
 
+#include "import/onnx/onnx_read.h"
 #include "ops/index/op_gather.h"
 #include "ops/index/op_make.h"
 #include "ops/math/op_binary.h"
 #include "ops/math/op_cast.h"
+#include "ops/ml/op_tree.h"
 #include "ops/move/op_reshape.h"
 #include "ops/text/op_label.h"
 
@@ -99,11 +101,58 @@ static void map_label_encoder_1(tn_onnx_node *node)
                    TN_IN(tn_onnx_in(node, 0), back ? places : classes, back ? classes : places, otherwise));
 }
 
+// ---- TreeEnsemble ----
+
+// A tensor attribute of small integers as a list.
+static tn_ints ints_of_tensor(tn_onnx_node *node, const char *name)
+{
+    const tn_value *value = tn_onnx_const_attr(node, name, NULL);
+    tn_ints list = {NULL, 0, value != NULL};
+    int64_t count;
+    if (!value || !tn_shape_count(&value->shape, &count) || count > INT32_MAX || !tn_dtype_is_int(value->dtype)) {
+        if (tn_onnx_good(node)) {
+            tn_onnx_fail(node, TN_INVALID_MODEL, "attribute '%s' must be a tensor of integers", name);
+        }
+        return list;
+    }
+    int64_t *v = tn_arena_array(&node->graph->arena, (size_t)count + 1, sizeof *v);
+    for (int64_t i = 0; v && i < count; ++i) {
+        v[i] = tn_dtype_load_i64(value->dtype, value->constant->data, (size_t)i);
+    }
+    if (!v) {
+        node->status = tn_fail_memory(node->scope->reader->diag, node->name, (size_t)count * sizeof *v);
+    }
+    list.v = v;
+    list.count = v ? (int32_t)count : 0;
+    return list;
+}
+
+static void map_tree_ensemble(tn_onnx_node *node)
+{
+    const tn_tree_attr attr = {.n_targets = tn_onnx_int(node, "n_targets", 0),
+                               .aggregate = tn_onnx_int(node, "aggregate_function", TN_TREE_SUM),
+                               .transform = tn_onnx_int(node, "post_transform", TN_TREE_NONE),
+                               .features = tn_onnx_ints(node, "nodes_featureids"),
+                               .modes = ints_of_tensor(node, "nodes_modes"),
+                               .true_ids = tn_onnx_ints(node, "nodes_truenodeids"),
+                               .false_ids = tn_onnx_ints(node, "nodes_falsenodeids"),
+                               .true_leafs = tn_onnx_ints(node, "nodes_trueleafs"),
+                               .false_leafs = tn_onnx_ints(node, "nodes_falseleafs"),
+                               .missing_true = tn_onnx_ints(node, "nodes_missing_value_tracks_true"),
+                               .targets = tn_onnx_ints(node, "leaf_targetids"),
+                               .roots = tn_onnx_ints(node, "tree_roots")};
+    tn_value *splits = tn_onnx_const_attr(node, "nodes_splits", NULL), *weights = tn_onnx_const_attr(node, "leaf_weights", NULL);
+    tn_value *members = tn_onnx_const_attr(node, "membership_values", NULL);
+    (void)tn_onnx_find(node, "nodes_hitrates");
+    tn_onnx_finish(node, &tn_op_tree_ensemble, &attr, TN_IN(tn_onnx_in(node, 0), splits, weights, members));
+}
+
 static const tn_onnx_row rows[] = {
     {.type = "ArrayFeatureExtractor", .since = 1, .max_in = 2, .map = map_array_feature_extractor},
     {.type = "Binarizer", .since = 1, .max_in = 1, .map = map_binarizer},
     {.type = "LabelEncoder", .since = 1, .until = 1, .max_in = 1, .map = map_label_encoder_1},
     {.type = "LabelEncoder", .since = 2, .max_in = 1, .map = map_label_encoder},
+    {.type = "TreeEnsemble", .since = 5, .max_in = 1, .map = map_tree_ensemble},
     {0},
 };
 
