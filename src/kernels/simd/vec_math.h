@@ -29,12 +29,12 @@ TN_INLINE tn_vf tn_vf_exp_parts(tn_vf x, tn_vf *n)
     *n = tn_vf_round(tn_vf_mul(x, tn_vf_set(0x1.715476p+0f)));
     tn_vf r = tn_vf_fma(*n, tn_vf_set(-0x1.62e4p-1f), x);
     r = tn_vf_fma(*n, tn_vf_set(-0x1.7f7d1cp-20f), r);
-    tn_vf p = tn_vf_set(0x1.6d997ap-10f);
-    p = tn_vf_fma(p, r, tn_vf_set(0x1.12284ep-7f));
-    p = tn_vf_fma(p, r, tn_vf_set(0x1.555486p-5f));
-    p = tn_vf_fma(p, r, tn_vf_set(0x1.5554aep-3f));
-    p = tn_vf_fma(p, r, tn_vf_set(0.5f));
-    return tn_vf_fma(tn_vf_mul(r, r), p, r);
+    // The polynomial in pairs (Estrin): shorter than one chain of multiply-adds.
+    const tn_vf rr = tn_vf_mul(r, r);
+    const tn_vf low = tn_vf_fma(tn_vf_set(0x1.5554aep-3f), r, tn_vf_set(0.5f));
+    const tn_vf mid = tn_vf_fma(tn_vf_set(0x1.12284ep-7f), r, tn_vf_set(0x1.555486p-5f));
+    const tn_vf high = tn_vf_fma(tn_vf_set(0x1.6d997ap-10f), rr, mid);
+    return tn_vf_fma(rr, tn_vf_fma(high, rr, low), r);
 }
 
 TN_INLINE tn_vf tn_vf_exp(tn_vf x)
