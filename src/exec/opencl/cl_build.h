@@ -22,6 +22,8 @@ typedef struct tn_cl_mem {
     tn_cl_element element;            // grids
     size_t width, height;             // grids, in texels
     size_t bytes;
+    struct tn_cl_mem *of;             // a view: the columns from x0 on of this grid, which has the memory; NULL: its own
+    size_t x0;
     int first, last;                  // steps that touch it
     cl_mem handle;
     struct tn_cl_block *block;        // where the handle comes from, when not its own
@@ -33,6 +35,8 @@ typedef struct tn_cl_value {
     tn_dtype dtype;
     tn_shape shape;
     tn_cl_mem *plain, *cells;         // cells: the grid, IN_OUT_CHANNEL
+    struct tn_cl_value *whole;        // its grid is to be made as a part of this one's, from channel block `block` on; NULL: not
+    int64_t block;
 } tn_cl_value;
 
 typedef enum tn_cl_arg_kind { TN_CL_ARG_MEM, TN_CL_ARG_INT, TN_CL_ARG_REAL, TN_CL_ARG_LOCAL } tn_cl_arg_kind;
@@ -111,6 +115,7 @@ bool tn_cl_wants_grid(tn_cl_build *b, const tn_cl_value *value);
 
 tn_cl_mem *tn_cl_take_plain(tn_cl_build *b, size_t bytes);            // shared with others by lifetime; in `once`: pinned
 tn_cl_mem *tn_cl_take_grid(tn_cl_build *b, tn_cl_element element, size_t width, size_t height);
+tn_cl_mem *tn_cl_view_grid(tn_cl_build *b, tn_cl_mem *of, size_t x0, size_t width);   // columns of a grid
 tn_cl_mem *tn_cl_pin_plain(tn_cl_build *b, size_t bytes);
 tn_cl_mem *tn_cl_upload(tn_cl_build *b, const void *data, size_t bytes);   // pinned, with these contents
 void tn_cl_drop(tn_cl_build *b, tn_cl_mem *mem);                      // pinned memory that no step but those run already needs

@@ -126,7 +126,9 @@ tn_status tn_cl_flow_make(tn_cl_context *cl, const tn_flow_request *request, tn_
         b.half = request->precision && strcmp(request->precision, "fp16") == 0;
         b.cache = request->cache;
         b.buffers = request->store ? strcmp(request->store, "buffer") == 0 : cl->buffers_only;
-        (void)add_inputs(&b);
+        if (add_inputs(&b) == TN_OK) {
+            tn_cl_plan_views(&b);
+        }
         for (const tn_node *node = request->graph->first; node && b.status == TN_OK; node = node->next) {
             emit_node(&b, node);
         }

@@ -93,6 +93,20 @@ tn_cl_mem *tn_cl_take_grid(tn_cl_build *b, tn_cl_element element, size_t width, 
     return new_mem(b, &like);
 }
 
+tn_cl_mem *tn_cl_view_grid(tn_cl_build *b, tn_cl_mem *of, size_t x0, size_t width)
+{
+    tn_cl_mem *mem = broken(b) ? NULL : tn_arena_array(&b->flow->arena, 1, sizeof *mem);
+    if (!mem) {
+        b->status = broken(b) ? b->status : tn_fail_memory(b->diag, place(b), sizeof *mem);
+        return NULL;
+    }
+    // A view of a view is one of the grid below; it is in no list, as it owns nothing.
+    *mem = (tn_cl_mem){.grid = true, .image = of->image, .element = of->element, .width = width, .height = of->height,
+                       .of = of->of ? of->of : of, .x0 = x0 + of->x0};
+    mem->bytes = grid_bytes(mem);
+    return mem;
+}
+
 tn_cl_mem *tn_cl_upload(tn_cl_build *b, const void *data, size_t bytes)
 {
     tn_cl_mem *mem = tn_cl_pin_plain(b, bytes);

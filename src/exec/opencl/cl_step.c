@@ -108,7 +108,7 @@ static tn_cl_arg *mem_arg(tn_cl_build *b, tn_cl_mem *mem)
 {
     tn_cl_arg *arg = mem ? next_arg(b, TN_CL_ARG_MEM) : NULL;
     if (arg) {
-        arg->mem = mem;
+        arg->mem = mem->of ? mem->of : mem;
         b->step->image = b->step->image || mem->image;
     } else if (!broken(b)) {
         no_memory(b, 0);
@@ -142,31 +142,50 @@ static const spelling spellings[TN_CL_ELEMENT_COUNT] = {
     [TN_CL_U8] = {"uint4", "uchar4", "ui"},
 };
 
+// The column that a view begins at, as a term of every access.
+static const char *first_column(tn_cl_build *b, const char *name, const tn_cl_mem *mem, char text[48])
+{
+    text[0] = 0;
+    if (mem->of) {
+        tn_cl_int(b, "", (int64_t)mem->x0);
+        tn_text_add(&b->params, "%s_x0", name);
+        (void)snprintf(text, 48, " + %.32s_x0", name);
+    }
+    return text;
+}
+
 void tn_cl_in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
 {
+    char column[48];
     if (!mem_arg(b, mem)) {
         return;
     }
     const spelling *s = &spellings[mem->element];
     if (mem->image) {
         tn_text_add(&b->params, "__read_only image2d_t %s_", name);
-        tn_text_add(&b->prologue, "#define %s_READ(px, py) read_image%s(%s_, TEXEL, (int2)((px), (py)))\n", name, s->suffix, name);
-        tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) read_image%s(%s_, TEXEL, (int2)((ok) ? (px) : -1, (py)))\n", name, s->suffix,
-                    name);
+        const char *x0 = first_column(b, name, mem, column);
+        tn_text_add(&b->prologue, "#define %s_READ(px, py) read_image%s(%s_, TEXEL, (int2)((px)%s, (py)))\n", name, s->suffix, name, x0);
+        tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) read_image%s(%s_, TEXEL, (int2)((ok) ? (px)%s : -1, (py)))\n", name,
+                    s->suffix, name, x0);
         return;
     }
     tn_text_add(&b->params, "__global const %s *%s_", s->stored, name);
-    tn_cl_int(b, "", (int64_t)mem->width);
+    tn_cl_int(b, "", (int64_t)(mem->of ? mem->of->width : mem->width));
     tn_text_add(&b->params, "%s_pitch", name);
+    const char *x0 = first_column(b, name, mem, column);
     tn_text_add(&b->prologue, "#define %s_READ(px, py) ", name);
-    tn_text_add(&b->prologue, mem->element == TN_CL_F16 ? "vload_half4((py) * %s_pitch + (px), %s_)\n"
-                              : mem->element == TN_CL_U8 ? "convert_uint4(%s_[%s_pitch * (py) + (px)])\n"
-                                                         : "%s_[%s_pitch * (py) + (px)]\n", name, name);
+    if (mem->element == TN_CL_F16) {
+        tn_text_add(&b->prologue, "vload_half4((py) * %s_pitch + (px)%s, %s_)\n", name, x0, name);
+    } else {
+        tn_text_add(&b->prologue, mem->element == TN_CL_U8 ? "convert_uint4(%s_[%s_pitch * (py) + (px)%s])\n"
+                                                           : "%s_[%s_pitch * (py) + (px)%s]\n", name, name, x0);
+    }
     tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) ((ok) ? %s_READ(px, py) : (%s)(0))\n", name, name, s->texel);
 }
 
 void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
 {
+    char column[48];
     if (!mem_arg(b, mem)) {
         return;
     }
@@ -176,16 +195,18 @@ void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
                             : mem->element == TN_CL_U8 ? "__global uchar4 *%s_" : mem->element == TN_CL_I32 ? "__global int4 *%s_"
                                                                                                            : "__global float4 *%s_", name);
     if (!mem->image) {
-        tn_cl_int(b, "", (int64_t)mem->width);
+        tn_cl_int(b, "", (int64_t)(mem->of ? mem->of->width : mem->width));
         tn_text_add(&b->params, "%s_pitch", name);
     }
+    const char *x0 = first_column(b, name, mem, column);
     const char *macro = b->cl->checked ? "PUT" : "WRITE";
     if (mem->image) {
-        tn_text_add(&b->prologue, "#define %s_%s(px, py, v) write_image%s(%s_, (int2)((px), (py)), (v))\n", name, macro, s->suffix, name);
+        tn_text_add(&b->prologue, "#define %s_%s(px, py, v) write_image%s(%s_, (int2)((px)%s, (py)), (v))\n", name, macro, s->suffix, name, x0);
     } else if (mem->element == TN_CL_F16) {
-        tn_text_add(&b->prologue, "#define %s_%s(px, py, v) vstore_half4_rte((v), (py) * %s_pitch + (px), %s_)\n", name, macro, name, name);
+        tn_text_add(&b->prologue, "#define %s_%s(px, py, v) vstore_half4_rte((v), (py) * %s_pitch + (px)%s, %s_)\n", name, macro, name, x0,
+                    name);
     } else {
-        tn_text_add(&b->prologue, "#define %s_%s(px, py, v) %s_[%s_pitch * (py) + (px)] = %s\n", name, macro, name, name,
+        tn_text_add(&b->prologue, "#define %s_%s(px, py, v) %s_[%s_pitch * (py) + (px)%s] = %s\n", name, macro, name, name, x0,
                     mem->element == TN_CL_U8 ? "convert_uchar4(v)" : "(v)");
     }
     if (b->cl->checked) {

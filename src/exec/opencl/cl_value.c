@@ -158,7 +158,12 @@ tn_cl_mem *tn_cl_new_grid(tn_cl_build *b, tn_cl_value *value)
         b->status = broken(b) ? b->status : tn_fail(b->diag, TN_INTERNAL, value->value->name, "has no grid form");
         return NULL;
     }
-    value->cells = tn_cl_take_grid(b, tn_cl_float(b), width, height);
+    const tn_cl_value *whole = value->whole;
+    if (whole && whole->cells && whole->cells->height == height) {
+        value->cells = tn_cl_view_grid(b, whole->cells, (size_t)(value->block * dims[3]), width);
+    } else {
+        value->cells = tn_cl_take_grid(b, tn_cl_float(b), width, height);
+    }
     return value->cells;
 }
 

@@ -27,6 +27,9 @@ extern const tn_cl_row_list tn_cl_rows_conv, tn_cl_rows_pool, tn_cl_rows_loop, t
 
 #define TN_CL_EXPORT(stem, array) const tn_cl_row_list tn_cl_rows_##stem = {array, sizeof(array) / sizeof((array)[0])}
 
+// Before any node is emitted: results that a concat along channels puts side by side are made in their place.
+void tn_cl_plan_views(tn_cl_build *b);
+
 // ---- shared ----
 
 // Elements fit in the 32 bits that kernels count with.

@@ -103,7 +103,7 @@ static bool block_of(const tn_region *region, tn_cl_value *const *in, const int6
 {
     tn_region r;
     int64_t x[4];
-    if (region->source < 0 || !in[region->source]->cells || !tn_cl_grid_dims(&in[region->source]->shape, x) || !sorted(region, &r)) {
+    if (region->source < 0 || !tn_cl_grid_dims(&in[region->source]->shape, x) || !sorted(region, &r)) {
         return false;
     }
     const int64_t pixels = y[2] * y[3];
@@ -132,7 +132,7 @@ static bool blocks_of(const tn_regions *regions, tn_cl_value *const *in, const i
 {
     int64_t next = 0;
     for (int i = 0; i < regions->count; i++) {
-        if (!block_of(&regions->regions[i], in, y, &moves[i]) || moves[i].to != next) {
+        if (regions->regions[i].source < 0 || !block_of(&regions->regions[i], in, y, &moves[i]) || moves[i].to != next) {
             return false;
         }
         next += moves[i].count;
@@ -142,10 +142,14 @@ static bool blocks_of(const tn_regions *regions, tn_cl_value *const *in, const i
 
 static void emit_blocks(tn_cl_build *b, tn_cl_value *const *in, tn_cl_value *out, const int64_t y[4], const block_move *moves, int n)
 {
-    tn_cl_mem *to = tn_cl_new_grid(b, out);
-    for (int i = 0; i < n; i++) {
+    tn_cl_mem *to = out->cells ? out->cells : tn_cl_new_grid(b, out);
+    for (int i = 0; i < n && to; i++) {
+        tn_cl_mem *from = tn_cl_grid(b, in[moves[i].source]);
+        if (from && from->of && in[moves[i].source]->whole == out) {
+            continue;         // it was made in its place
+        }
         tn_cl_begin(b, "copy_blocks");
-        tn_cl_in_grid(b, "X", tn_cl_grid(b, in[moves[i].source]));
+        tn_cl_in_grid(b, "X", from);
         tn_cl_out_grid(b, "Y", to);
         tn_cl_int(b, "w", y[3]);
         tn_cl_int(b, "x_block", moves[i].from / 4);
@@ -272,6 +276,71 @@ static bool grid_result(tn_cl_build *b, const tn_regions *regions, tn_cl_value *
     return tn_cl_griddable(&tensor) && regions->source_count <= MAX_SOURCES && in && tn_cl_wants_grid(b, out);
 }
 
+// Every source is a grid already, or has its place in the result's.
+static bool all_cells(const tn_regions *regions, tn_cl_value *const *in, const tn_cl_value *out)
+{
+    for (int i = 0; i < regions->count; i++) {
+        const int source = regions->regions[i].source;
+        if (source < 0 || (!in[source]->cells && in[source]->whole != out)) {
+            return out->cells != NULL;
+        }
+    }
+    return true;
+}
+
+// ---- results made in their place ----
+
+// Whether the node may write beside what it reads: one kernel must not read and write the same image.
+static bool reads_neighbour(tn_cl_build *b, const tn_node *node, const tn_cl_value *whole)
+{
+    for (int i = 0; i < node->n_in && !b->buffers; i++) {
+        const tn_cl_value *value = tn_cl_value_of(b, node->in[i]);
+        if (value && (value->whole == whole || (value->value->producer && value->value->producer->op == &tn_op_copy))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void plan_concat(tn_cl_build *b, const tn_node *node)
+{
+    const tn_copy_attr *attr = node->attr;
+    tn_cl_value *in[TN_MAX_IN], *out = tn_cl_value_of(b, node->out[0]);
+    block_move moves[TN_MAX_REGIONS];
+    int64_t y[4];
+    for (int i = 0; i < node->n_in; i++) {
+        in[i] = tn_cl_value_of(b, node->in[i]);
+    }
+    if (out->dtype != TN_F32 || out->whole || attr->regions->count < 2 || !tn_cl_grid_dims(&out->shape, y) ||
+        !blocks_of(attr->regions, in, y, moves)) {
+        return;
+    }
+    bool some = false;
+    for (int i = 0; i < attr->regions->count; i++) {
+        tn_cl_value *value = in[moves[i].source];
+        const tn_node *producer = value->value->producer;
+        const bool grid = producer && tn_cl_row_takes_grid(producer->op);
+        if (grid && moves[i].from == 0 && !value->whole && value->value->n_uses >= 1 && moves[i].count == value->shape.dims[1] &&
+            !reads_neighbour(b, producer, out)) {
+            value->whole = out;
+            value->block = moves[i].to / 4;
+            some = true;
+        }
+    }
+    if (some) {
+        (void)tn_cl_new_grid(b, out);
+    }
+}
+
+void tn_cl_plan_views(tn_cl_build *b)
+{
+    for (const tn_node *node = b->flow->graph->first; node && b->status == TN_OK; node = node->next) {
+        if (node->op == &tn_op_copy) {
+            plan_concat(b, node);
+        }
+    }
+}
+
 static void emit_copy(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
 {
     const tn_copy_attr *attr = query->attr;
@@ -283,7 +352,8 @@ static void emit_copy(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
         } else {
             tn_cl_alias(b, out[0], in[0]);
         }
-    } else if (tn_cl_grid_dims(&out[0]->shape, y) && blocks_of(attr->regions, in, y, moves)) {
+    } else if (out[0]->dtype == TN_F32 && tn_cl_grid_dims(&out[0]->shape, y) && all_cells(attr->regions, in, out[0]) &&
+               blocks_of(attr->regions, in, y, moves)) {
         emit_blocks(b, in, out[0], y, moves, attr->regions->count);
     } else {
         emit_boxes(b, attr, in, out[0], grid_result(b, attr->regions, in, out[0]));
