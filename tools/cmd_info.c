@@ -165,7 +165,7 @@ static void print_memory(const reports *r, bool blocks)
                                                               {"lower_bound_bytes", "lower bound of the arena"},
                                                               {"packed_bytes", "packed weights"}, {"scratch_bytes", "workspaces"}};
     char size[24];
-    printf("\nMemory (%s)\n", cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r->memory, "exact")) ? "exact" : "a bound, not exact");
+    printf("\nMemory (%s)\n", cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r->memory, "exact")) ? "exact" : "of what is planned before data is seen");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const double bytes = tn_cli_number(r->memory, rows[i].key, -1);
         if (bytes >= 0) {
