@@ -19,6 +19,13 @@ tn_status tn_object_copy(const tn_call *call, const tn_tensor *from, tn_tensor *
 // Result `index` becomes a copy of `from`, which is of any kind. The operator is TN_OP_DYNAMIC.
 tn_status tn_object_give(const tn_call *call, int index, const tn_tensor *from);
 
+// A reference row for strings, sequences or optionals. The kernel check cannot make these; tests/unit/ops/test_objects.c does.
+#define TN_REFERENCE_OBJECTS(NAME, SUFFIX, MATCH, RUN)                                                                  \
+    {                                                                                                                   \
+        .name = #NAME SUFFIX "_reference", .op = &tn_op_##NAME, .impl = TN_IMPL_REFERENCE, .tag = "objects",            \
+        .version = 1, .aligned_constants = true, .match = MATCH, .run = RUN,                                            \
+    }
+
 // String i of a tensor of strings. A cell that nobody has filled is an empty string.
 static inline const char *tn_cell(const tn_tensor *tensor, int64_t i)
 {

@@ -337,13 +337,15 @@ static unsigned report_uncovered(const check *k)
     return bad;
 }
 
-// Every operator has a reference row that some case reaches. Control operators are run by the executor and need no row.
+// Every operator has a reference row that some case reaches, but for those whose operands cases cannot make (ops/objects.h). Control
+// operators are run by the executor and need no row.
 static unsigned report_references(const check *k)
 {
     unsigned bad = 0;
     for (size_t i = 0; i < k->n_rows; i++) {
-        if (k->rows[i].row->impl == TN_IMPL_REFERENCE && !k->rows[i].ran) {
-            printf("FAIL %s: no case reaches it\n", k->rows[i].row->name);
+        const tn_kernel *row = k->rows[i].row;
+        if (row->impl == TN_IMPL_REFERENCE && !k->rows[i].ran && strcmp(row->tag, "objects") != 0) {
+            printf("FAIL %s: no case reaches it\n", row->name);
             bad++;
         }
     }

@@ -109,7 +109,7 @@ static tn_status run_optional_get_element(const tn_call *call)
 // ---- export ----
 
 static const tn_kernel rows[] = {
-    TN_REFERENCE(optional, NULL, run_optional),
+    TN_REFERENCE_OBJECTS(optional, "", NULL, run_optional),
     TN_REFERENCE(optional_has_element, NULL, run_optional_has_element),
     TN_REFERENCE(optional_get_element, NULL, run_optional_get_element),
 };

@@ -486,7 +486,7 @@ static tn_status run_concat_from_sequence(const tn_call *call)
 #define OP_LIST(X)                                                                                            \
     X(sequence_construct) X(sequence_empty) X(sequence_at) X(sequence_erase) X(sequence_insert)               \
     X(sequence_length) X(split_to_sequence) X(concat_from_sequence)
-#define ROW(NAME) TN_REFERENCE(NAME, NULL, run_##NAME),
+#define ROW(NAME) TN_REFERENCE_OBJECTS(NAME, "", NULL, run_##NAME),
 #define ADDRESS(NAME) &tn_op_##NAME,
 
 static const tn_kernel rows[] = {OP_LIST(ROW)};

@@ -162,13 +162,10 @@ static bool match_text(const tn_query *query, const char **why)
     return query->in[0]->dtype == TN_STRING || query->out[0]->dtype == TN_STRING;
 }
 
-#define TEXT_ROW(NAME)                                                                                                  \
-    {                                                                                                                   \
-        .name = #NAME "_text_reference", .op = &tn_op_##NAME, .impl = TN_IMPL_REFERENCE, .tag = "text", .version = 1,   \
-        .aligned_constants = true, .match = match_text, .run = run_cast_text,                                           \
-    }
-
-static const tn_kernel rows[] = {TEXT_ROW(cast), TEXT_ROW(cast_like)};
+static const tn_kernel rows[] = {
+    TN_REFERENCE_OBJECTS(cast, "_text", match_text, run_cast_text),
+    TN_REFERENCE_OBJECTS(cast_like, "_text", match_text, run_cast_text),
+};
 
 const tn_op_list tn_ops_op_parse = {NULL, 0};
 TN_EXPORT_KERNELS(op_parse, rows);

@@ -359,12 +359,11 @@ static bool match_strings(const tn_query *query, const char **why)
 }
 
 static const tn_kernel rows[] = {
-    TN_REFERENCE(string_concat, NULL, run_pairs),
-    TN_REFERENCE(string_split, NULL, run_string_split),
-    TN_REFERENCE(string_normalizer, NULL, run_string_normalizer),
-    TN_REFERENCE(regex_full_match, NULL, run_regex_full_match),
-    {.name = "equal_strings_reference", .op = &tn_op_equal, .impl = TN_IMPL_REFERENCE, .tag = "strings", .version = 1,
-     .aligned_constants = true, .match = match_strings, .run = run_pairs},
+    TN_REFERENCE_OBJECTS(string_concat, "", NULL, run_pairs),
+    TN_REFERENCE_OBJECTS(string_split, "", NULL, run_string_split),
+    TN_REFERENCE_OBJECTS(string_normalizer, "", NULL, run_string_normalizer),
+    TN_REFERENCE_OBJECTS(regex_full_match, "", NULL, run_regex_full_match),
+    TN_REFERENCE_OBJECTS(equal, "_text", match_strings, run_pairs),
 };
 
 static const tn_op *const ops[] = {&tn_op_string_concat, &tn_op_string_split, &tn_op_string_normalizer, &tn_op_regex_full_match};

@@ -520,15 +520,21 @@ static tree *parse_repeat(parser *p, tree *atom)
     return made;
 }
 
-// \Q...\E: everything between is literal. p->at is behind \Q.
+// \Q...\E: everything between is literal; a repetition behind it is one of the last character. p->at is behind \Q.
 static tree **parse_quoted(parser *p, tree **tail)
 {
+    tree **last = NULL;
     while (p->at < p->end && !p->fault) {
         if (p->end - p->at > 1 && p->at[0] == '\\' && p->at[1] == 'E') {
             p->at += 2;
+            if (last) {
+                *last = parse_repeat(p, *last);
+                tail = *last ? &(*last)->next : last;
+            }
             return tail;
         }
         *tail = literal(p, tn_utf8_next(&p->at, p->end));
+        last = *tail ? tail : last;
         tail = *tail ? &(*tail)->next : tail;
     }
     return tail;
