@@ -10,7 +10,7 @@
 
 #define MAX_SWEEPS 6
 #define CONVERT_NS 300.0          // of starting one more step
-#define CONVERT_BYTES_NS 8.0      // bytes read and written per nanosecond
+#define CONVERT_BYTES_NS 40.0     // bytes read and written per nanosecond
 
 // ---- rows that can run a node ----
 
