@@ -285,6 +285,7 @@ static tn_status run_batch_norm(const tn_call *call)
     const tn_tensor *x = call->in[0];
     batch_job job = {.call = call, .batch = x->shape.dims[0], .channels = channels(&x->shape)};
     job.plane = tn_tensor_span(x, TN_MIN(2, x->shape.rank), x->shape.rank);
+    job.batch = job.plane ? job.batch : 0;   // next to a dim of 0 the batch can be any number
     return tn_call_split(call, batch_task, &job, (size_t)job.channels, 1);
 }
 
