@@ -16,6 +16,8 @@ typedef struct times {
     size_t count;
     double first_ms, load_ms, warmup_ms;
     uint64_t warmup;
+    char processor[64];
+    unsigned threads;      // that run
 } times;
 
 // One step of the plan over the profiled runs.
@@ -212,24 +214,18 @@ static void print_steps(const profile *p)
     free(order);
 }
 
-static void print_machine(const tn_cli_options *o)
+static void read_machine(const tn_cli_session *s, times *t)
 {
-    char *text = tenon_devices_json();
-    cJSON *tree = text ? cJSON_Parse(text) : NULL;
-    const cJSON *cpu = cJSON_GetArrayItem(cJSON_GetObjectItemCaseSensitive(tree, "devices"), 0);
-    printf("%s%s%s on %s, ", tn_cli_bold(), o->model, tn_cli_plain(), tn_cli_string(cpu, "what", "this machine"));
-    if (o->threads) {
-        printf("%llu thread%s\n", (unsigned long long)o->threads, o->threads == 1 ? "" : "s");
-    } else {
-        printf("one thread for each of %.0f cores\n", tn_cli_number(cpu, "cores", 0));
-    }
-    cJSON_Delete(tree);
-    free(text);
+    int code;
+    cJSON *plan = tn_cli_session_report(s, TENON_REPORT_EXPLAIN, &code);
+    snprintf(t->processor, sizeof t->processor, "%s", tn_cli_string(plan, "processor", "this machine"));
+    t->threads = (unsigned)tn_cli_number(plan, "threads", 0);
+    cJSON_Delete(plan);
 }
 
 static void print_text(const tn_cli_feeds *feeds, const times *t, const profile *p, const tn_cli_options *o)
 {
-    print_machine(o);
+    printf("%s%s%s on %s, %u thread%s\n", tn_cli_bold(), o->model, tn_cli_plain(), t->processor, t->threads, t->threads == 1 ? "" : "s");
     tn_cli_feeds_print(feeds);
     printf("\n  load %.3f ms, first run %.3f ms, warm-up %llu runs of %.3f ms\n", t->load_ms, t->first_ms,
            (unsigned long long)t->warmup, t->warmup_ms);
@@ -246,7 +242,7 @@ static void print_json(const tn_cli_feeds *feeds, const times *t, const profile 
 {
     cJSON *root = tn_cli_document("bench", o);
     cJSON_AddItemToObject(root, "inputs", tn_cli_feeds_json(feeds));
-    cJSON_AddNumberToObject(root, "threads", (double)o->threads);
+    cJSON_AddNumberToObject(root, "threads", t->threads);
     cJSON_AddNumberToObject(root, "runs", (double)t->count);
     cJSON_AddNumberToObject(root, "warmup", (double)t->warmup);
     cJSON_AddNumberToObject(root, "median_ms", quantile(t, 0.5));
@@ -294,6 +290,7 @@ static int run(const tn_cli_options *options)
     t.load_ms = session.open_ms + session.create_ms + feeds.prepare_ms;
     if (!code) {
         code = measure(&session, options, &t);
+        read_machine(&session, &t);
     }
     if (!code) {
         code = tn_cli_session_write_outputs(&session, options);

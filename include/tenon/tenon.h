@@ -327,7 +327,7 @@ TENON_API void tenon_session_wait(tenon_session *session); /* until no asynchron
 /* Gives back arenas, result buffers, idle blocks and all plans but the last. */
 TENON_API void tenon_session_trim(tenon_session *session);
 
-/* Makes the run in progress return CANCELLED soon; from any thread. */
+/* Makes the run in progress return CANCELLED soon, or the next one when none is in progress; from any thread. */
 TENON_API void tenon_session_cancel(tenon_session *session);
 
 /* A run that takes longer returns DEADLINE at the next node; 0: none. */
@@ -352,10 +352,10 @@ TENON_API void tenon_session_observe(tenon_session *session, tenon_step_fn step,
 
 /* Keys of the documents. Sizes are bytes, n is a whole number, a shape is an array with null where a dim is not known.
      EXPLAIN     {"nodes": [{"name", "op", "device", "kernel", "impl", "layout_in", "layout_out", "lease", "dtype", "shape", "macs": n,
-                  "origins": [name], "lost": [{"kernel", "why"}], "fallback": why or null}], "isa", "threads": n,
-                  "stages": n}                          nodes in the order of execution; layout_*, dtype, shape of operand 0 and result 0
+                  "origins": [name], "lost": [{"kernel", "why"}], "fallback": why or null}], "processor", "isa",
+                  "threads": n, "stages": n}                          nodes in the order of execution; layout_*, dtype, shape of operand 0 and result 0
      PLACEMENT   {"cpu": {"nodes": n, "macs": n}}
-     MEMORY      {"arena_bytes", "lower_bound_bytes", "peak_bytes", "packed_bytes", "scratch_bytes", "exact": true or false,
+     MEMORY      {"arena_bytes", "lower_bound_bytes", "peak_bytes" (null while a stage is not planned), "packed_bytes", "scratch_bytes", "exact": true or false,
                   "blocks": [{"name", "bytes", "offset", "first": n, "last": n, "alias_of": name or null}]}
      STATISTICS  {"plans_made": n, "plan_hits": n, "plans_cached": n, "fallbacks": n, "runs": n, "live_bytes", "peak_bytes"}
      MODEL       {"format", "producer", "opset": n, "inputs": [{"name", "dtype", "shape", "symbols": [name or null], "optional": bool}],

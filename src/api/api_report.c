@@ -187,6 +187,7 @@ typedef struct reporting {
     const char *device;
     uint64_t nodes, macs;
     bool exact;
+    bool open;                // some stage has not been planned yet
 } reporting;
 
 static void visit_explain(const tn_plan *plan, void *context)
@@ -212,6 +213,7 @@ static void visit_memory(const tn_plan *plan, void *context)
     r->packed += plan->memory.packed_bytes;
     r->outputs += plan->memory.output_bytes;
     r->exact = r->exact && plan->memory.exact;
+    r->open = r->open || (plan->rest_program && !tn_program_plan(plan->rest_program));
     for (size_t i = 0; i < plan->n_steps; i++) {
         r->scratch = TN_MAX(r->scratch, plan->steps[i].scratch_bytes);
     }
@@ -230,6 +232,7 @@ static void write_explain(tn_text *text, const tenon_session *session, const tn_
 #define X(name, bit, label) isa = features >> bit & 1 ? label : isa;
     TN_CPU_LIST(X)
 #undef X
+    key_string(text, "processor", session->context.cpu.name);
     key_string(text, "isa", isa);
     key_int(text, "threads", session->context.threads);
     key_int(text, "stages", r.stages);
@@ -270,7 +273,12 @@ static void write_memory(tn_text *text, const tenon_session *session, const tn_p
     key_int(text, "packed_bytes", r.packed);
     key_int(text, "output_bytes", r.outputs);
     key_int(text, "input_bytes", inputs);
-    key_int(text, "peak_bytes", r.base + r.packed + r.outputs + inputs);
+    tn_json_key(text, "peak_bytes");
+    if (r.open) {
+        tn_json_null(text);     // what later stages and bodies take is known only when they run
+    } else {
+        tn_json_int(text, (int64_t)(r.base + r.packed + r.outputs + inputs));
+    }
     tn_json_key(text, "exact");
     tn_json_bool(text, r.exact);
     tn_json_close(text, '}');

@@ -4,6 +4,7 @@
 #include "api/api.h"
 
 #include "base/num.h"
+#include "dispatch/registry.h"
 #include "exec/observe.h"
 #include "sys/clock.h"
 #include "sys/threads/affinity.h"
@@ -164,6 +165,21 @@ static tn_status set_cpu(tenon_session *session, const tenon_session_options *op
     return make_workers(session, options, diag);
 }
 
+// "op=version[,op=version...]" with operators that exist.
+static tn_status check_pin(const char *pin, tn_diag *diag)
+{
+    while (pin) {
+        char name[64];
+        unsigned version;
+        int used = 0;
+        if (sscanf(pin, "%63[a-z0-9_]=%u%n", name, &version, &used) != 2 || !tn_registry_op(name) || (pin[used] && pin[used] != ',')) {
+            return tn_fail(diag, TN_INVALID_ARGUMENT, "pin", "'%.100s' is not op=version[,op=version...] with an operator of this build", pin);
+        }
+        pin = pin[used] ? pin + used + 1 : NULL;
+    }
+    return TN_OK;
+}
+
 static tn_status set_context(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
 {
     tn_plan_context *c = &session->context;
@@ -193,6 +209,7 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     if (options->store && strcmp(options->store, "image") != 0 && strcmp(options->store, "buffer") != 0) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "store", "'%s' is not a way to keep tensors; there are: image, buffer", options->store);
     }
+    TN_TRY(check_pin(options->pin, diag));
     const struct { const char *given; char **kept; const char **seen; } texts[] = {
         {options->pin, &session->pin, &c->pin}, {options->device, &session->device, &c->device},
         {options->cache, &session->cache, &c->cache}, {options->store, &session->store, &c->store},
@@ -567,6 +584,15 @@ static void observe(void *observer, const tn_plan *plan, const tn_step *step, bo
     }
 }
 
+// A model with free dims was found sound when it was opened: what does not fit now are the shapes it was given.
+static tn_status blame(const tenon_session *session, tn_status status)
+{
+    for (size_t i = 0; i < session->n_inputs && status == TN_INVALID_MODEL; i++) {
+        status = tn_shape_known(&session->model->import.graph->inputs[i]->shape) ? status : TN_INVALID_ARGUMENT;
+    }
+    return status;
+}
+
 // A device failed in a run: unless strict forbids it, everything is planned again without accelerators.
 static bool lose_devices(tenon_session *session, tn_diag *diag)
 {
@@ -614,7 +640,7 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         session->runs++;
     }
     atomic_store(&session->cancel, 0);
-    return tn_api_fail(error, status, &diag);
+    return tn_api_fail(error, blame(session, status), &diag);
 }
 
 tenon_status tenon_session_prepare(tenon_session *session, const char *const *names, size_t count, tenon_error **error)
@@ -628,7 +654,7 @@ tenon_status tenon_session_prepare(tenon_session *session, const char *const *na
     if (status == TN_OK) {
         status = tn_program_prepare(session->wanted->program, session->feeds, &diag);
     }
-    return tn_api_fail(error, status, &diag);
+    return tn_api_fail(error, blame(session, status), &diag);
 }
 
 void tenon_session_trim(tenon_session *session)

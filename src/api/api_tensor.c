@@ -292,6 +292,14 @@ tenon_status tenon_session_bind_output(tenon_session *session, const char *name,
     if ((uintptr_t)data % 8 != 0) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, name, "the buffer must be aligned to 8 bytes");
     }
+    bool known = false;
+    for (size_t i = 0; i < session->model->import.graph->n_values && !known; i++) {
+        const tn_value *value = session->model->import.graph->values[i];
+        known = value && strcmp(value->name, name) == 0;
+    }
+    if (!known) {
+        return tn_api_refuse(error, TN_NOT_FOUND, name, "the model computes no tensor of this name");
+    }
     tn_binding **link = &session->bindings;
     while (*link && strcmp((*link)->name, name) != 0) {
         link = &(*link)->next;
