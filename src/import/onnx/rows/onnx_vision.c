@@ -3,6 +3,7 @@
 // Ownership: const data. Threads: any.
 #include "import/onnx/rows/onnx_rows.h"
 
+#include "ops/image/op_image.h"
 #include "ops/vision/op_box.h"
 #include "ops/vision/op_fold.h"
 #include "ops/vision/op_resize.h"
@@ -146,11 +147,15 @@ static const tn_onnx_field fold_fields[] = {
     TN_FIELD_INTS(tn_col2im_attr, dilations, "dilations"),
 };
 
+static const char *const pixel_formats[] = {"RGB", "BGR", "Grayscale", NULL}; // TN_PIXEL_RGB ...
+static const tn_onnx_field image_fields[] = {TN_FIELD_ENUM(tn_image_attr, format, "pixel_format", pixel_formats, TN_PIXEL_RGB)};
+
 static const tn_onnx_row rows[] = {
     {.type = "AffineGrid", .since = 20, .op = &tn_op_affine_grid, TN_FIELDS(affine_fields)},
     {.type = "Col2Im", .since = 18, .op = &tn_op_col2im, TN_FIELDS(fold_fields)},
     {.type = "GridSample", .since = 16, .until = 19, .op = &tn_op_grid_sample, TN_FIELDS(old_sample_fields)},
     {.type = "GridSample", .since = 20, .op = &tn_op_grid_sample, TN_FIELDS(sample_fields)},
+    {.type = "ImageDecoder", .since = 20, .op = &tn_op_image_decoder, TN_FIELDS(image_fields)},
     {.type = "MaxRoiPool", .since = 1, .max_in = 2, .map = map_max_roi_pool},
     {.type = "NonMaxSuppression", .since = 10, .op = &tn_op_non_max_suppression, TN_FIELDS(nms_fields)},
     {.type = "Resize", .since = 10, .until = 10, .max_in = 2, .map = map_resize_10},
