@@ -131,7 +131,7 @@ static void operand_args(tn_cl_build *b, const operands *o, const layer *l)
     tn_cl_mask(b, l->y.c);
 }
 
-// How one layer is cut into items: see kernels/conv.cl.
+// How one layer is cut into items: see kernels/nn/conv.cl.
 typedef struct tiling {
     int64_t ob, p, split, group_x;
 } tiling;

@@ -6,7 +6,7 @@
 #include "ops/math/op_reduce.h"
 #include "ops/op_facts.h"
 
-// The parts of a reduction as OpenCL C (kernels/reduce.cl).
+// The parts of a reduction as OpenCL C (kernels/kernels/reduce.cl).
 typedef struct kind {
     const tn_op *op;
     const char *start, *step, *join, *last;
