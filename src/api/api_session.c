@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #define PLAN_CACHE 16
+#define BACKGROUND_SLICE 1000000      // ns at a stretch on a GPU of low priority, so that a display can run
 #define MAX_THREADS 1024
 #define LIMIT_LOOP ((uint64_t)1 << 20)
 #define LIMIT_WORK ((uint64_t)1 << 33)
@@ -199,6 +200,7 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     if (options->power && !tn_api_options(&session->power, sizeof session->power, options->power)) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "power", "fill it with tenon_power_init first");
     }
+    c->slice_ns = session->power.gpu_priority == 1 ? BACKGROUND_SLICE : 0;
     c->limit_tensor = session->model->limit_tensor;
     c->limit_loop = options->limit_loop_steps ? options->limit_loop_steps : LIMIT_LOOP;
     c->log = session->model->log ? forward_log : NULL;

@@ -36,6 +36,7 @@ typedef struct tn_flow_request {
     const tn_graph *graph;    // closed, all shapes known; operands and results are PLAIN tensors in host memory; outlives the flow
     const char *precision;    // "fp32", ...
     const char *store;        // "image", "buffer": how a GPU keeps grids; NULL: the device's choice
+    uint64_t slice_ns;        // a device that shares itself with a display runs no longer at a stretch; 0: as long as it takes
     const char *cache;        // folder where the device may keep what it builds; NULL: none
     tn_diag *diag;
 } tn_flow_request;

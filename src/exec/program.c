@@ -231,7 +231,7 @@ static tn_status compile_flow(tn_program *program, const tn_step *step, tn_flow 
 {
     const tn_plan_context *context = program->context;
     const tn_flow_request request = {.graph = step->node->bodies[0], .precision = context->precision,
-                                     .store = context->store, .cache = context->cache, .diag = diag};
+                                     .store = context->store, .cache = context->cache, .slice_ns = context->slice_ns, .diag = diag};
     for (size_t d = 0; d < context->n_devices; d++) {
         if (strcmp(context->devices[d]->vtable->name, step->device) == 0) {
             return context->devices[d]->vtable->compile(context->devices[d], &request, flow);

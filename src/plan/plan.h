@@ -115,6 +115,7 @@ typedef struct tn_plan_context {
     uint64_t limit_loop;              // steps of one Loop or Scan
     const char *pin;                  // "op=version,..."
     const char *cache, *store;        // for devices: see tn_flow_request
+    uint64_t slice_ns;
     void (*log)(void *context, int level, const char *text);
     void *log_context;
     bool light;                       // no arena: tensors come and go step by step

@@ -57,6 +57,7 @@ typedef struct tn_cl_step {
     cl_kernel kernel;
     tn_cl_arg *args;
     int n_args;
+    double estimate;                  // nanoseconds, before anything was measured
     size_t global[3], local[3];       // local[0] = 0: the driver's choice
     bool image, grid_out;             // it reads or writes images; writes a grid
     cl_event event;                   // of the last run, while timed
@@ -77,6 +78,8 @@ typedef struct tn_cl_flow {
     tn_cl_mem *flag;                  // one int: not 0 when a kernel met an index outside its tensor; NULL: none looks
     cl_int flag_seen;
     tn_cl_mem *check;                 // one int: the first step that wrote outside its grid, or 0
+    uint64_t slice_ns;                // longest stretch of work at a time; 0: any
+    double rate;                      // measured: nanoseconds for each estimated one
     bool timed;                       // the last run measured each step
 } tn_cl_flow;
 

@@ -5,7 +5,7 @@
 #include "exec/opencl/cl_flow.h"
 
 #include "exec/opencl/rows/cl_rows.h"
-#include "sys/clock.h"
+#include "exec/opencl/run/cl_slice.h"
 
 #include <string.h>
 
@@ -28,6 +28,7 @@ tn_status tn_cl_build_open(tn_cl_build *b, tn_cl_context *cl, const tn_graph *gr
     b->flow->base.device = &cl->base;
     b->flow->cl = cl;
     b->flow->graph = graph;
+    b->flow->rate = 1;
     tn_arena_init(&b->flow->arena, cl->base.heap);
     if (cl->checked) {
         const cl_int zero = 0;
@@ -125,6 +126,7 @@ tn_status tn_cl_flow_make(tn_cl_context *cl, const tn_flow_request *request, tn_
     if (tn_cl_build_open(&b, cl, request->graph, request->diag) == TN_OK) {
         b.half = request->precision && strcmp(request->precision, "fp16") == 0;
         b.cache = request->cache;
+        b.flow->slice_ns = request->slice_ns;
         b.buffers = request->store ? strcmp(request->store, "buffer") == 0 : cl->buffers_only;
         if (add_inputs(&b) == TN_OK) {
             tn_cl_plan_views(&b);
@@ -159,17 +161,6 @@ void tn_cl_flow_release(tn_cl_flow *flow)
 
 // ---- running ----
 
-static tn_status stop_asked(const tn_flow_run *run)
-{
-    if (run->cancel && atomic_load(run->cancel)) {
-        return tn_fail(run->diag, TN_CANCELLED, "opencl", "the run was cancelled");
-    }
-    if (run->deadline_ns && tn_clock_ns() > run->deadline_ns) {
-        return tn_fail(run->diag, TN_DEADLINE, "opencl", "the deadline passed");
-    }
-    return TN_OK;
-}
-
 static tn_status transfer(tn_cl_flow *flow, const tn_flow_run *run, bool back)
 {
     const tn_cl_driver *driver = &flow->cl->driver;
@@ -193,10 +184,7 @@ static tn_status transfer(tn_cl_flow *flow, const tn_flow_run *run, bool back)
 static tn_status enqueue_all(tn_cl_flow *flow, const tn_flow_run *run, bool timed)
 {
     TN_TRY(transfer(flow, run, false));
-    for (tn_cl_step *step = flow->first; step; step = step->next) {
-        TN_TRY(stop_asked(run));
-        TN_TRY(tn_cl_step_enqueue(flow->cl, step, timed, run->diag));
-    }
+    TN_TRY(tn_cl_run_steps(flow, run, timed));
     if (flow->flag) {
         const cl_int error = flow->cl->driver.EnqueueReadBuffer(flow->cl->queue, flow->flag->handle, CL_FALSE, 0, sizeof flow->flag_seen,
                                                                 &flow->flag_seen, 0, NULL, NULL);

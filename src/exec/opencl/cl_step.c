@@ -4,6 +4,7 @@
 #include "exec/opencl/cl_build.h"
 
 #include "base/num.h"
+#include "exec/opencl/run/cl_slice.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -358,6 +359,7 @@ void tn_cl_end(tn_cl_build *b, size_t x, size_t y, size_t z)
         return;
     }
     tn_cl_flow *flow = b->flow;
+    b->step->estimate = tn_cl_slice_estimate(&b->cl->facts, b->step);
     if (b->once) {
         b->status = tn_cl_step_set(b->cl, b->step, b->diag);
         b->status = broken(b) ? b->status : tn_cl_step_enqueue(b->cl, b->step, false, b->diag);

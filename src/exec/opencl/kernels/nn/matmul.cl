@@ -9,7 +9,8 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void run(PARAMETERS)
 {
     __local float as[DEPTH][TILE + 1], bs[DEPTH][TILE + 1];
     const int lx = get_local_id(0), ly = get_local_id(1), lane = ly * 8 + lx;
-    const int n0 = get_group_id(0) * TILE, m0 = get_group_id(1) * TILE, batch = Z_ID;
+    // by number of item, not of group: a slice of the work begins at an offset
+    const int n0 = X_ID / 8 * TILE, m0 = Y_ID / 8 * TILE, batch = Z_ID;
     __global const float *a0 = a + a_at[batch], *b0 = b + b_at[batch];
     float acc[4][4] = {{0.0f}};
     for (int k0 = 0; k0 < k; k0 += DEPTH) {
