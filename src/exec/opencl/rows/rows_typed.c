@@ -96,7 +96,7 @@ static void emit_form(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     tn_cl_end(b, (size_t)tn_cl_count(out[0]), 1, 1);
 }
 
-// Floats to integers drop the fraction; past the range of the result the standard says nothing.
+// Floats to integers drop the fraction; past the range of the result they saturate and NaN becomes 0, as in the reference.
 static bool match_cast(const tn_query *query, const char **why)
 {
     return known_types(query, why);
@@ -110,7 +110,11 @@ static void emit_cast(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
         return;
     }
     tn_cl_elementwise_begin(b, in, 1, out[0]);
-    tn_cl_expression(b, in, names, 1, out[0], "%s", to == TN_BOOL ? "(T)((a) != 0)" : "(T)(a)");
+    if (tn_dtype_is_float(from) && tn_dtype_is_int(to)) {
+        tn_cl_expression(b, in, names, 1, out[0], "convert_%s_sat(a)", tn_cl_type(to));
+    } else {
+        tn_cl_expression(b, in, names, 1, out[0], "%s", to == TN_BOOL ? "(T)((a) != 0)" : "(T)(a)");
+    }
     tn_cl_end(b, (size_t)tn_cl_count(out[0]), 1, 1);
     (void)query;
 }
