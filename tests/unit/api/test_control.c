@@ -145,7 +145,7 @@ static void on_step(void *context, const tenon_step_info *info, int after, const
 
 static void set_picture(tenon_session *s)
 {
-    static float x[3 * 24 * 24];
+    float x[3 * 24 * 24];     // the threads of one test each fill their own
     for (size_t i = 0; i < sizeof x / sizeof x[0]; i++) {
         x[i] = (float)((i * 2654435761u >> 8) % 2000) / 1000.0f - 1.0f;
     }
