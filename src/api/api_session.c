@@ -461,6 +461,14 @@ static tn_status find_wanted(tenon_session *session, const char *const *names, s
 
 // ---- running ----
 
+// The default limits grow with the model file and with the bytes of the inputs.
+static void set_limits(tenon_session *session, uint64_t bytes)
+{
+    const uint64_t file = session->model->file_bytes;
+    session->context.limit_work = session->limit_work ? session->limit_work : TN_MAX(LIMIT_WORK, TN_MAX(file << 14, bytes << 15));
+    session->context.limit_peak = session->limit_peak ? session->limit_peak : TN_MAX(LIMIT_PEAK, TN_MAX(file << 5, bytes << 8));
+}
+
 // One tensor per graph input; inputs that the program does not read may be unset.
 static tn_status gather_feeds(tenon_session *session, tn_diag *diag)
 {
@@ -484,9 +492,7 @@ static tn_status gather_feeds(tenon_session *session, tn_diag *diag)
             session->feeds[i].shape.dims[d] = tn_dim_known(value->shape.dims[d]) ? value->shape.dims[d] : 1;
         }
     }
-    const uint64_t file = session->model->file_bytes;
-    session->context.limit_work = session->limit_work ? session->limit_work : TN_MAX(LIMIT_WORK, TN_MAX(file << 14, bytes << 15));
-    session->context.limit_peak = session->limit_peak ? session->limit_peak : TN_MAX(LIMIT_PEAK, TN_MAX(file << 5, bytes << 8));
+    set_limits(session, bytes);
     return TN_OK;
 }
 
@@ -517,9 +523,7 @@ static tn_status prepare_if_fixed(tenon_session *session, tn_diag *diag)
         size_t size = 0;
         bytes += tn_tensor_bytes(&session->feeds[i], &size) ? size : 0;
     }
-    const uint64_t file = session->model->file_bytes;
-    session->context.limit_work = session->limit_work ? session->limit_work : TN_MAX(LIMIT_WORK, TN_MAX(file << 14, bytes << 15));
-    session->context.limit_peak = session->limit_peak ? session->limit_peak : TN_MAX(LIMIT_PEAK, TN_MAX(file << 5, bytes << 8));
+    set_limits(session, bytes);
     return fixed ? tn_program_prepare(session->wanted->program, session->feeds, diag) : TN_OK;
 }
 
