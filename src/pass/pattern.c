@@ -138,6 +138,23 @@ bool tn_pattern_parse(tn_pattern *pattern, const char *text)
     return pattern->root >= 0 && *text == '\0';
 }
 
+tn_status tn_pattern_parse_all(tn_pattern **patterns, const void *rows, size_t count, size_t size, const tn_pass_context *context)
+{
+    *patterns = tn_take_zero(context->heap, count, sizeof **patterns);
+    if (!*patterns) {
+        return tn_fail_memory(context->diag, "patterns", count * sizeof **patterns);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const char *const *text = (const void *)((const char *)rows + i * size);
+        if (!tn_pattern_parse(*patterns + i, *text)) {
+            tn_give(context->heap, *patterns);
+            *patterns = NULL;
+            return tn_fail(context->diag, TN_INTERNAL, *text, "the pattern cannot be parsed");
+        }
+    }
+    return TN_OK;
+}
+
 // ---- matching ----
 
 typedef struct matcher {

@@ -47,6 +47,9 @@ typedef struct tn_match {
 // Parses a pattern; false: an error in its text, which is a bug of ours.
 bool tn_pattern_parse(tn_pattern *pattern, const char *text);
 
+// Parses the patterns of a table whose rows, `size` bytes each, begin with their text. The caller gives *patterns to context->heap.
+tn_status tn_pattern_parse_all(tn_pattern **patterns, const void *rows, size_t count, size_t size, const tn_pass_context *context);
+
 // Whether the node and those before it have the pattern's form and, besides the result, nothing else reads what lies inside.
 bool tn_pattern_match(const tn_pattern *pattern, const tn_pass_context *context, tn_node *node, tn_match *match);
 

@@ -35,6 +35,9 @@ static inline void tn_conv_taps(int64_t base, int64_t kernel, int64_t dilation, 
 // Residual and bias are float32, the activation is one that tiles know.
 bool tn_conv_match_common(const tn_query *query, const char **why);
 
+// The same for rows that pack their weights when they are prepared: these are constant, and nothing is empty.
+bool tn_conv_match_packed(const tn_query *query, const char **why);
+
 tn_status tn_conv_direct_run(const tn_call *call, const tn_tiles *tiles);
 tn_status tn_conv_plain_run(const tn_call *call, const tn_tiles *tiles);
 

@@ -90,15 +90,7 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
 static bool match(const tn_query *query, const char **why, const tn_tile_facts *facts)
 {
     direct d;
-    if (!tn_conv_match_common(query, why)) {
-        return false;
-    }
-    if (!query->in[1]->data) {
-        *why = "the weights are not constant";
-        return false;
-    }
-    if (tn_tensor_count(query->in[0]) == 0 || tn_tensor_count(query->out[0]) == 0) {
-        *why = "empty";
+    if (!tn_conv_match_packed(query, why)) {
         return false;
     }
     if (!describe(&d, query, facts) || d.s.in[0] != 1 || d.s.kernel[0] != 1 || d.s.out[0] != 1 || d.s.pad[0] != 0) {

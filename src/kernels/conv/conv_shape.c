@@ -55,3 +55,19 @@ bool tn_conv_match_common(const tn_query *query, const char **why)
     }
     return true;
 }
+
+bool tn_conv_match_packed(const tn_query *query, const char **why)
+{
+    if (!tn_conv_match_common(query, why)) {
+        return false;
+    }
+    if (!query->in[1]->data) {
+        *why = "the weights are not constant";
+        return false;
+    }
+    if (tn_tensor_count(query->in[0]) == 0 || tn_tensor_count(query->out[0]) == 0) {
+        *why = "empty";
+        return false;
+    }
+    return true;
+}

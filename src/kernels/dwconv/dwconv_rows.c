@@ -31,15 +31,7 @@ static bool describe(tn_dwconv *d, const tn_query *query)
 bool tn_dwconv_match(const tn_query *query, const char **why)
 {
     tn_dwconv d;
-    if (!tn_conv_match_common(query, why)) {
-        return false;
-    }
-    if (!query->in[1]->data) {
-        *why = "the weights are not constant";
-        return false;
-    }
-    if (tn_tensor_count(query->in[0]) == 0 || tn_tensor_count(query->out[0]) == 0) {
-        *why = "empty";
+    if (!tn_conv_match_packed(query, why)) {
         return false;
     }
     if (!describe(&d, query) || d.s.in[0] != 1 || d.s.kernel[0] != 1 || d.s.out[0] != 1 || d.s.pad[0] != 0) {

@@ -73,15 +73,7 @@ static bool match(const tn_query *query, const char **why, const tn_tile_facts *
 {
     tn_winograd w;
     double ns = 0.0;
-    if (!tn_conv_match_common(query, why)) {
-        return false;
-    }
-    if (!query->in[1]->data) {
-        *why = "the weights are not constant";
-        return false;
-    }
-    if (tn_tensor_count(query->in[0]) == 0 || tn_tensor_count(query->out[0]) == 0) {
-        *why = "empty";
+    if (!tn_conv_match_packed(query, why)) {
         return false;
     }
     if (!describe(&w, query, facts, &ns) || w.s.in[0] != 1 || w.s.kernel[0] != 1 || w.s.out[0] != 1 || w.s.pad[0] != 0) {

@@ -151,15 +151,8 @@ static tn_status visit(tn_graph *graph, tn_pass_context *context, const tn_patte
 static tn_status run_fuse_norm(tn_graph *graph, tn_pass_context *context)
 {
     tn_status status = TN_OK;
-    tn_pattern *patterns = tn_take_zero(context->heap, TN_COUNT(rows), sizeof *patterns);
-    if (!patterns) {
-        return tn_fail_memory(context->diag, graph->name, sizeof rows);
-    }
-    for (size_t i = 0; i < TN_COUNT(rows); i++) {
-        if (!tn_pattern_parse(&patterns[i], rows[i].pattern)) {
-            TN_GO(tn_fail(context->diag, TN_INTERNAL, rows[i].pattern, "the pattern cannot be parsed"));
-        }
-    }
+    tn_pattern *patterns;
+    TN_TRY(tn_pattern_parse_all(&patterns, rows, TN_COUNT(rows), sizeof *rows, context));
     for (tn_node *node = graph->last; node; node = node->prev) {
         tn_node *made;
         TN_GO(visit(graph, context, patterns, node, &made));
