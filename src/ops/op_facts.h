@@ -15,6 +15,7 @@
 #define TN_SET_SIGNED (TN_BIT(I8) | TN_BIT(I16) | TN_BIT(I32) | TN_BIT(I64))
 #define TN_SET_UNSIGNED (TN_BIT(U8) | TN_BIT(U16) | TN_BIT(U32) | TN_BIT(U64))
 #define TN_SET_INT (TN_SET_SIGNED | TN_SET_UNSIGNED)
+#define TN_SET_SMALL_INT (TN_BIT(U4) | TN_BIT(I4) | TN_BIT(U2) | TN_BIT(I2))
 #define TN_SET_NUMBER (TN_SET_INT | TN_SET_FLOAT)
 #define TN_SET_INDEX (TN_BIT(I32) | TN_BIT(I64))
 #define TN_SET_ANY (~TN_BIT(NONE))
@@ -50,6 +51,31 @@ tn_status tn_infer_broadcast(const tn_infer *infer, int first, int last, tn_shap
 
 // Joins what two statements say of one dim: false when they contradict.
 bool tn_dim_join(int64_t a, int64_t b, int64_t *out);
+
+// ---- optional operands, and shapes that depend on other operands ----
+
+// Operand i, when there, is a tensor, and its dtype, where known, is in `set`.
+tn_status tn_infer_optional(const tn_infer *infer, int i, uint32_t set);
+
+// Operand i, when there, has the dtype of operand `like`.
+tn_status tn_infer_like(const tn_infer *infer, int i, int like);
+
+// Operand i, when there, is a vector of `length` elements (a length that is not known: of any).
+tn_status tn_infer_vector(const tn_infer *infer, int i, int64_t length);
+
+// Operand i, when there, has this shape as far as both are known.
+tn_status tn_infer_shape(const tn_infer *infer, int i, const tn_shape *shape);
+
+// Operand i, when there, broadcasts to `shape` without making it larger (ONNX "unidirectional broadcasting").
+tn_status tn_infer_fits(const tn_infer *infer, int i, const tn_shape *shape);
+
+// dim * factor; TN_DIM_UNKNOWN when a part is not known. false: it does not fit.
+bool tn_dim_times(int64_t dim, int64_t factor, int64_t *out);
+
+// What two shapes that must be equal say together; *out may be one of them. false: they differ for certain.
+bool tn_shape_join(const tn_shape *a, const tn_shape *b, tn_shape *out);
+
+// ---- results ----
 
 static inline void tn_infer_out(const tn_infer *infer, int i, tn_dtype dtype, const tn_shape *shape)
 {

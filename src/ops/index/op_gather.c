@@ -7,7 +7,7 @@
 #include "base/num.h"
 #include "ops/walk/lanes.h"
 #include "ops/walk/strided.h"
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/walk/walk.h"
 
 #include <math.h>

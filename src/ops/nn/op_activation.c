@@ -5,7 +5,7 @@
 #include "ops/nn/op_activation.h"
 
 #include "loop/loop.h"
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/op_rows.h"
 
 #include <math.h>

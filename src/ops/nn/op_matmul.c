@@ -8,7 +8,7 @@
 #include "ir/edit.h"
 #include "ops/math/op_binary.h"
 #include "ops/nn/nn_reference.h"
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/op_rows.h"
 
 // ---- attributes ----

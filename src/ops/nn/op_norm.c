@@ -6,7 +6,7 @@
 #include "ops/nn/op_norm.h"
 
 #include "base/num.h"
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/op_rows.h"
 
 #include <math.h>

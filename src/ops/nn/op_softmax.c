@@ -4,7 +4,7 @@
 // Ownership: const data. Threads: any.
 #include "ops/nn/op_softmax.h"
 
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/op_rows.h"
 
 #include <math.h>

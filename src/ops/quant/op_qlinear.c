@@ -9,7 +9,7 @@
 
 #include "base/num.h"
 #include "ops/nn/nn_reference.h"
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/op_rows.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 // Ownership: const data. Threads: any.
 #include "ops/quant/op_quantize.h"
 
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/op_rows.h"
 
 #include <math.h>

@@ -6,7 +6,7 @@
 
 #include "base/num.h"
 #include "loop/loop.h"
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/op_rows.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "ops/signal/op_fourier.h"
 
 #include "base/num.h"
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/op_rows.h"
 
 #include <math.h>

@@ -5,7 +5,7 @@
 #include "ops/vision/op_box.h"
 
 #include "base/num.h"
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/walk/walk.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 // Ownership: const data. Threads: any.
 #include "ops/vision/op_sample.h"
 
-#include "ops/op_check.h"
+#include "ops/op_facts.h"
 #include "ops/vision/op_resize.h"
 #include "ops/walk/walk.h"
 
