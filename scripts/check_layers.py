@@ -11,7 +11,7 @@ import sys
 
 ROWS = [
     ["base"],
-    ["sys"],
+    ["sys", "picture"],
     ["wire", "loop"],
     ["ir"],
     ["device"],

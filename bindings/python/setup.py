@@ -18,6 +18,9 @@ class BuildWithLibrary(build_py):
         folder = os.path.join(self.build_lib, "tenon")
         os.makedirs(folder, exist_ok=True)
         shutil.copyfile(LIBRARY, os.path.join(folder, "libtenon.so"))
+        decoders = os.path.join(os.path.dirname(os.path.abspath(LIBRARY)), "libtenon-image.so.0")
+        if os.path.exists(decoders):   # looked for beside libtenon.so when a model holds an ImageDecoder
+            shutil.copyfile(decoders, os.path.join(folder, "libtenon-image.so.0"))
 
 
 if LIBRARY:

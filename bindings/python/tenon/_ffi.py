@@ -100,7 +100,8 @@ def _candidates() -> list:
     """Where the library may be, best first: TENON_LIBRARY alone if set, else inside the package, else the system's."""
     named = os.environ.get("TENON_LIBRARY")
     if named:
-        return [named]
+        # Absolute, because what lies beside the library is found by its path.
+        return [os.path.abspath(named) if os.sep in named else named]
     inside = sorted(str(p) for p in Path(__file__).parent.glob("libtenon.so*"))
     return inside + [p for p in (ctypes.util.find_library("tenon"), "libtenon.so.0") if p]
 

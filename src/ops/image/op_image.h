@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// image_decoder(encoded uint8 [n]) -> uint8 [height, width, channels] (ONNX ImageDecoder 20): BMP, PNM, PNG, TIFF;
-// JPEG and WebP where their libraries are installed.
+// image_decoder(encoded uint8 [n]) -> uint8 [height, width, channels] (ONNX ImageDecoder 20), through libtenon-image (picture/).
 // Ownership: const data. Threads: any.
 #ifndef TN_OP_IMAGE_H
 #define TN_OP_IMAGE_H
