@@ -146,6 +146,7 @@ typedef void (*tenon_log_fn)(void *context, tenon_log_level level, const char *t
 /* ---- model ---- */
 
 typedef struct tenon_model tenon_model;
+typedef struct tenon_registry tenon_registry;   /* made by ext.h */
 
 typedef struct tenon_model_options {
     size_t struct_size;
@@ -156,6 +157,7 @@ typedef struct tenon_model_options {
     int no_optimise;              /* non-zero: keep the graph as imported (no fusion, no folding) */
     uint64_t limit_tensor_bytes;  /* largest tensor, 0: 2^32 */
     uint64_t limit_nodes;         /* nodes of all graphs after expansion, 0: 1,000,000 */
+    tenon_registry *registry;     /* operators of the application (ext.h); the model keeps it alive. NULL: none */
 } tenon_model_options;
 
 static inline void tenon_model_options_init(tenon_model_options *options) { tenon_options_init(options, sizeof *options); }

@@ -27,6 +27,7 @@ struct tenon_model {
     tn_file file;
     size_t file_bytes;
     tn_import import;             // the graph as in the file
+    tenon_registry *registry;     // custom operators, held; or NULL
     tn_graph *optimised;          // may be import.graph when no_optimise
     tn_variant *variants;
     tn_weights weights;

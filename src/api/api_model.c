@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Models: open, optimise once, describe. A model is kept alive by its handle and by its sessions.
-#include "api/api.h"
+#include "api/custom.h"
 
 #include "base/num.h"
 
@@ -26,6 +26,7 @@ void tn_model_release(tenon_model *model)
         tn_graph_destroy(model->optimised);
     }
     tn_import_deinit(&model->import);
+    tn_registry_drop(model->registry);   // its operators' descriptors were in the graphs
     tn_file_close(&model->file);
     if (model->has_lock) {
         pthread_mutex_destroy(&model->lock);
@@ -68,6 +69,10 @@ static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, cons
     model->log = options->log;
     model->log_context = options->log_context;
     model->file_bytes = size;
+    if (options->registry) {
+        tn_registry_hold(options->registry);
+        model->registry = options->registry;
+    }
     if (pthread_mutex_init(&model->lock, NULL) != 0) {
         return tn_fail(diag, TN_OUT_OF_MEMORY, "model", "the system refused a lock");
     }
@@ -76,7 +81,8 @@ static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, cons
     model->weights.packed = forget_source;
     model->weights.context = model;
     const tn_import_options import = {.folder = folder, .limit_tensor_bytes = model->limit_tensor,
-                                      .limit_nodes = options->limit_nodes ? options->limit_nodes : LIMIT_NODES};
+                                      .limit_nodes = options->limit_nodes ? options->limit_nodes : LIMIT_NODES,
+                                      .tables = model->registry ? tn_registry_tables(model->registry) : NULL};
     TN_TRY(tn_import_model(&model->import, data, size, &import, &model->heap, diag));
     return optimise(model, diag);
 }

@@ -7,6 +7,10 @@
 
 void tn_registry_visit(const tn_op *op, bool (*visit)(const tn_kernel *row, void *context), void *context)
 {
+    if (op && op->row) {
+        (void)visit(op->row, context);
+        return;
+    }
     for (const tn_kernel_list *const *list = tn_registry_kernels; *list; list++) {
         for (size_t i = 0; i < (*list)->count; i++) {
             const tn_kernel *row = &(*list)->rows[i];

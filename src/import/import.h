@@ -12,6 +12,7 @@ typedef struct tn_import_options {
     const char *folder;            // where external data may lie; NULL: refused
     uint64_t limit_tensor_bytes;   // one tensor
     uint64_t limit_nodes;          // of all graphs, functions expanded
+    const struct tn_onnx_table *const *tables;   // operators that the application brings, before those we know; NULL, or ends with NULL
 } tn_import_options;
 
 typedef struct tn_import {

@@ -152,6 +152,9 @@ struct tn_op {
     // Elementwise operators: appends the operator's meaning to a loop program (loop/loop.h); false: has no loop form for these
     // attributes. args are loop registers of the operands; *result is the register of the result. NULL: none.
     bool (*loop)(const void *attr, struct tn_loop_build *build, const int *args, int n_args, int *result);
+
+    // Operators that the application registered at run time bring their one kernel row; NULL: rows are in the registry.
+    const struct tn_kernel *row;
 };
 
 // ---- what can be done with any attribute struct, given its list ----

@@ -68,23 +68,29 @@ static tn_span span_of(const char *text)
 
 // One map over all tables. Rows of one operator lie side by side, so the first of them is enough to find the others; a thousandth
 // of a millisecond for all, against a search through every row for each node.
-bool tn_onnx_index_rows(tn_onnx_reader *reader)
+static bool index_tables(tn_onnx_reader *reader, const tn_onnx_table *const *tables)
 {
     char key[MAX_KEY];
-    for (size_t t = 0; tn_onnx_tables[t]; ++t) {
+    for (size_t t = 0; tables && tables[t]; ++t) {
         const char *last = "";
-        for (const tn_onnx_row *row = tn_onnx_tables[t]->rows; row->type; ++row) {
+        for (const tn_onnx_row *row = tables[t]->rows; row->type; ++row) {
             if (strcmp(row->type, last) == 0) {
                 continue;
             }
             last = row->type;
-            const size_t length = row_key(span_of(tn_onnx_tables[t]->domain), span_of(row->type), key);
+            const size_t length = row_key(span_of(tables[t]->domain), span_of(row->type), key);
             if (!tn_map_set(&reader->rows, key, length, (void *)row)) {
                 return false;
             }
         }
     }
     return true;
+}
+
+// The application's tables come last: a later row takes the place of an earlier one.
+bool tn_onnx_index_rows(tn_onnx_reader *reader)
+{
+    return index_tables(reader, tn_onnx_tables) && index_tables(reader, reader->options->tables);
 }
 
 // The row for this opset. *known: the operator has rows, though perhaps not for this opset.
