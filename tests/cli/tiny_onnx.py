@@ -36,7 +36,13 @@ def value_info(name, dtype, dims):
 def node(op, inputs, outputs, name="", domain="", **attributes):
     out = b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs) + field(3, name) + field(4, op)
     for key, value in attributes.items():
-        if isinstance(value, list):
+        if isinstance(value, float):
+            body = varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
+        elif isinstance(value, str):
+            body = field(4, value) + field(20, 3)
+        elif isinstance(value, list) and value and isinstance(value[0], float):
+            body = field(7, struct.pack(f"<{len(value)}f", *value)) + field(20, 6)
+        elif isinstance(value, list):
             body = b"".join(field(8, v) for v in value) + field(20, 7)
         else:
             body = field(3, value) + field(20, 2)
@@ -44,11 +50,16 @@ def node(op, inputs, outputs, name="", domain="", **attributes):
     return out + (field(7, domain) if domain else b"")
 
 
-def model(nodes, inputs, outputs, initialisers=(), opset=13):
-    """inputs, outputs: (name, dtype, dims); initialisers: TensorProto bytes."""
+def array(values, name, dtype):
+    """TensorProto of a numpy array; dtype: its number in ONNX."""
+    return b"".join(field(1, d) for d in values.shape) + field(2, dtype) + field(8, name) + field(9, values.tobytes())
+
+
+def model(nodes, inputs, outputs, initialisers=(), opset=13, domains=()):
+    """inputs, outputs: (name, dtype, dims); initialisers: TensorProto bytes; domains: (name, version) besides the default one."""
     graph = b"".join(field(1, n) for n in nodes) + field(2, "graph") + b"".join(field(5, t) for t in initialisers)
     graph += b"".join(field(11, value_info(*i)) for i in inputs) + b"".join(field(12, value_info(*o)) for o in outputs)
-    return field(1, 8) + field(2, "tiny_onnx") + field(7, graph) + field(8, field(1, "") + field(2, opset)) + field(14, field(1, "note") + field(2, "hello"))
+    return field(1, 8) + field(2, "tiny_onnx") + field(7, graph) + field(8, field(1, "") + field(2, opset)) + b"".join(field(8, field(1, d) + field(2, v)) for d, v in domains) + field(14, field(1, "note") + field(2, "hello"))
 
 
 def npy(dtype, dims, values):

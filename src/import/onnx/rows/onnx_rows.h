@@ -27,11 +27,17 @@ extern const tn_onnx_table tn_onnx_strings;
 extern const tn_onnx_table tn_onnx_vision;
 // of other domains, in domains/
 extern const tn_onnx_table tn_onnx_contrib;
+extern const tn_onnx_table tn_onnx_contrib_attention;
+extern const tn_onnx_table tn_onnx_contrib_layers;
 extern const tn_onnx_table tn_onnx_contrib_quant;
+extern const tn_onnx_table tn_onnx_contrib_weights;
 extern const tn_onnx_table tn_onnx_gradient;
 extern const tn_onnx_table tn_onnx_ml;
 extern const tn_onnx_table tn_onnx_preview;
 extern const tn_onnx_table tn_onnx_train;
+
+// LSTM, which another domain has with other weights.
+void tn_onnx_map_lstm(tn_onnx_node *node);
 
 // Shapes of the usual helpers of compositions.
 tn_value *tn_onnx_unsqueeze(tn_onnx_node *node, tn_value *x, const int64_t *axes, size_t count);

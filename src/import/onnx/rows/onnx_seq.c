@@ -95,7 +95,7 @@ static void map_recurrent(tn_onnx_node *node, const tn_op *op, size_t gates)
     tn_onnx_finish(node, op, &attr, node->in, node->n_in);
 }
 
-static void map_lstm(tn_onnx_node *node)
+void tn_onnx_map_lstm(tn_onnx_node *node)
 {
     map_recurrent(node, &tn_op_lstm, 3);
 }
@@ -146,7 +146,7 @@ static const tn_onnx_row rows[] = {
     {.type = "CausalConvWithState", .since = 27, .op = &tn_op_causal_conv, TN_FIELDS(causal_conv_fields)},
     {.type = "GRU", .since = 1, .map = map_gru},
     {.type = "LinearAttention", .since = 27, .op = &tn_op_linear_attention, TN_FIELDS(linear_attention_fields)},
-    {.type = "LSTM", .since = 1, .map = map_lstm},
+    {.type = "LSTM", .since = 1, .map = tn_onnx_map_lstm},
     {.type = "RNN", .since = 1, .map = map_rnn},
     {.type = "RotaryEmbedding", .since = 23, .op = &tn_op_rotary_embedding, TN_FIELDS(rotary_fields)},
     {0},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators of the domain com.microsoft, which onnxruntime's tools write into models (onnxruntime docs/ContribOperators.md).
 // Ownership: const data. Threads: any.
-#include "import/onnx/rows/onnx_rows.h"
+#include "import/onnx/rows/domains/onnx_contrib_parts.h"
 
 #include "loop/loop.h"
 #include "ops/math/op_binary.h"
@@ -56,15 +56,32 @@ static void map_fused_conv(tn_onnx_node *node)
     tn_onnx_finish(node, &tn_op_conv, &attr, node->in, node->n_in);
 }
 
+// transBatch: the first dim of [M, batch..., K] belongs behind the batch.
+static tn_value *batch_first(tn_onnx_node *node, int i, const char *attribute)
+{
+    static const int64_t turns[TN_MAX_RANK - 2][TN_MAX_RANK] = {
+        {1, 0, 2},          {1, 2, 0, 3},          {1, 2, 3, 0, 4},
+        {1, 2, 3, 4, 0, 5}, {1, 2, 3, 4, 5, 0, 6}, {1, 2, 3, 4, 5, 6, 0, 7},
+    };
+    tn_value *x = tn_onnx_in(node, i);
+    if (tn_onnx_int(node, attribute, 0) == 0) {
+        return x;
+    }
+    const int rank = tn_contrib_rank(x);
+    if (rank < 3) {
+        tn_onnx_refuse(node, "a transposed batch of an operand of %s", rank < 0 ? "unknown rank" : "fewer than three dims");
+        return NULL;
+    }
+    return tn_contrib_transpose(node, x, turns[rank - 3], rank);
+}
+
 static void map_fused_matmul(tn_onnx_node *node)
 {
     const tn_matmul_attr attr = {.trans_a = tn_onnx_int(node, "transA", 0) != 0,
                                  .trans_b = tn_onnx_int(node, "transB", 0) != 0,
                                  .alpha = tn_onnx_real(node, "alpha", 1.0f)};
-    if (tn_onnx_int(node, "transBatchA", 0) != 0 || tn_onnx_int(node, "transBatchB", 0) != 0) {
-        tn_onnx_refuse(node, "transposed batches");
-    }
-    tn_onnx_finish(node, &tn_op_matmul, &attr, node->in, node->n_in);
+    tn_value *a = batch_first(node, 0, "transBatchA"), *b = batch_first(node, 1, "transBatchB");
+    tn_onnx_finish(node, &tn_op_matmul, &attr, TN_IN(a, b));
 }
 
 // ---- activations ----
@@ -142,6 +159,7 @@ static const tn_onnx_row rows[] = {
     {.type = "QuickGelu", .since = 1, .max_in = 1, .map = map_quick_gelu},
     {.type = "SkipLayerNormalization", .since = 1, .max_in = 5, .map = map_skip_layer_norm},
     {.type = "SkipSimplifiedLayerNormalization", .since = 1, .max_in = 4, .map = map_skip_rms_norm},
+    {.type = "TransposeMatMul", .since = 1, .max_in = 2, .map = map_fused_matmul},
     {0},
 };
 

@@ -2,10 +2,11 @@
 // Quantised operators of com.microsoft, as onnxruntime's quantisation tools write them (docs/ContribOperators.md). Those without an
 // integer operator of ours are built as what they mean: dequantise, compute, quantise; the fusion passes find the pattern again.
 // Ownership: const data. Threads: any.
-#include "import/onnx/rows/onnx_rows.h"
+#include "import/onnx/rows/domains/onnx_contrib_parts.h"
 
 #include "ops/math/op_binary.h"
 #include "ops/math/op_cast.h"
+#include "ops/move/op_reshape.h"
 #include "ops/move/op_transpose.h"
 #include "ops/nn/op_activation.h"
 #include "ops/nn/op_pool.h"
@@ -49,27 +50,28 @@ static void map_sigmoid(tn_onnx_node *node)
     finish_quantised(node, &tn_op_sigmoid, NULL);
 }
 
-static bool refuse_channels_last(tn_onnx_node *node)
+// A pooling operator, with the channels where the file has them.
+static void finish_pool(tn_onnx_node *node, const tn_op *op, const void *attr)
 {
-    if (tn_onnx_int(node, "channels_last", 0) != 0) {
-        tn_onnx_refuse(node, "channels after the spatial dims (channels_last = 1)");
+    if (tn_onnx_int(node, "channels_last", 0) == 0) {
+        finish_quantised(node, op, attr);
+        return;
     }
-    return !tn_onnx_good(node);
+    const int rank = tn_contrib_rank(tn_onnx_in(node, 0));
+    tn_value *x = tn_contrib_channels_first(node, tn_onnx_in(node, 0));
+    tn_value *real = tn_onnx_emit(node, &tn_op_dequantize_linear, &per_tensor, TN_IN(x, tn_onnx_in(node, 1), tn_onnx_in(node, 2)));
+    tn_value *y = tn_contrib_channels_last(node, tn_onnx_emit(node, op, attr, TN_IN(real)), rank);
+    tn_onnx_finish(node, &tn_op_quantize_linear, &per_tensor, TN_IN(y, tn_onnx_in(node, 3), tn_onnx_in(node, 4)));
 }
 
 static void map_global_average_pool(tn_onnx_node *node)
 {
-    if (!refuse_channels_last(node)) {
-        finish_quantised(node, &tn_op_global_average_pool, NULL);
-    }
+    finish_pool(node, &tn_op_global_average_pool, NULL);
 }
 
 static void map_average_pool(tn_onnx_node *node)
 {
     static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL}; // TN_PAD_NOTSET ...
-    if (refuse_channels_last(node)) {
-        return;
-    }
     const tn_pool_attr attr = {.kernel = tn_onnx_ints(node, "kernel_shape"),
                                .strides = tn_onnx_ints(node, "strides"),
                                .pads = tn_onnx_ints(node, "pads"),
@@ -77,19 +79,24 @@ static void map_average_pool(tn_onnx_node *node)
                                .ceil_mode = tn_onnx_int(node, "ceil_mode", 0) != 0,
                                .count_include_pad = tn_onnx_int(node, "count_include_pad", 0) != 0,
                                .p = 2};
-    finish_quantised(node, &tn_op_average_pool, &attr);
+    finish_pool(node, &tn_op_average_pool, &attr);
 }
 
 // Attribute opset says which Softmax is meant; before 13 all dims from the axis on are one, which for the last axis is the same.
 static void map_softmax(tn_onnx_node *node)
 {
-    const tn_softmax_attr attr = {.axis = tn_onnx_int(node, "axis", -1)};
-    const tn_value *x = tn_onnx_in(node, 0);
-    if (tn_onnx_int(node, "opset", 13) < 13 && attr.axis != -1 && !(x && x->shape.rank >= 0 && attr.axis == x->shape.rank - 1)) {
-        tn_onnx_refuse(node, "the softmax of opset 12 over several axes");
+    tn_softmax_attr attr = {.axis = tn_onnx_int(node, "axis", -1)};
+    tn_value *x = tn_onnx_in(node, 0);
+    if (tn_onnx_int(node, "opset", 13) >= 13 || attr.axis == -1 || (tn_contrib_rank(x) >= 0 && attr.axis == tn_contrib_rank(x) - 1)) {
+        finish_quantised(node, &tn_op_softmax, &attr);
         return;
     }
-    finish_quantised(node, &tn_op_softmax, &attr);
+    const tn_flatten_attr flat = {.axis = attr.axis};
+    const tn_softmax_attr last = {.axis = -1};
+    tn_value *rows = tn_onnx_emit(node, &tn_op_flatten, &flat, TN_IN(dequantised(node)));
+    tn_value *y = tn_onnx_emit(node, &tn_op_softmax, &last, TN_IN(rows));
+    y = tn_onnx_emit(node, &tn_op_reshape, NULL, TN_IN(y, tn_onnx_shape_of(node, x)));
+    tn_onnx_finish(node, &tn_op_quantize_linear, &per_tensor, TN_IN(y, tn_onnx_in(node, 3), tn_onnx_in(node, 4)));
 }
 
 // ---- integer products with float results ----
