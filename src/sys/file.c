@@ -174,29 +174,64 @@ static int create_beside(const char *path, char *temporary, size_t size)
     return -1;
 }
 
-tn_status tn_file_write(const char *path, const void *data, size_t size, tn_diag *diag)
+// Removes the temporary file and says why.
+static tn_status give_up(tn_file_writer *writer, tn_diag *diag)
 {
-    char temporary[PATH_MAX];
-    const int descriptor = create_beside(path, temporary, sizeof temporary);
-    if (descriptor < 0) {
-        return fail_system(diag, path, "create the file");
+    const int code = errno;
+    tn_file_abandon(writer);
+    errno = code;
+    return fail_system(diag, writer->path, "write the file");
+}
+
+tn_status tn_file_create(tn_file_writer *writer, const char *path, tn_diag *diag)
+{
+    writer->descriptor = -1;
+    if (strlen(path) >= sizeof writer->path) {
+        errno = ENAMETOOLONG;
+        return fail_system(diag, "", "create the file");
     }
-    bool ok = write_all(descriptor, data, size) && fsync(descriptor) == 0;
-    int code = errno;
-    if (close(descriptor) != 0 && ok) {   // some file systems report a full disk only here
-        ok = false;
-        code = errno;
+    memcpy(writer->path, path, strlen(path) + 1);
+    writer->descriptor = create_beside(path, writer->temporary, sizeof writer->temporary);
+    return writer->descriptor < 0 ? fail_system(diag, path, "create the file") : TN_OK;
+}
+
+tn_status tn_file_append(tn_file_writer *writer, const void *data, size_t size, tn_diag *diag)
+{
+    return write_all(writer->descriptor, data, size) ? TN_OK : give_up(writer, diag);
+}
+
+tn_status tn_file_commit(tn_file_writer *writer, tn_diag *diag)
+{
+    if (fsync(writer->descriptor) != 0) {
+        return give_up(writer, diag);
     }
-    if (ok && rename(temporary, path) != 0) {
-        ok = false;
-        code = errno;
-    }
-    if (!ok) {
-        unlink(temporary);
+    const int descriptor = writer->descriptor;
+    writer->descriptor = -1;
+    // Some file systems report a full disk only when the file is closed.
+    if (close(descriptor) != 0 || rename(writer->temporary, writer->path) != 0) {
+        const int code = errno;
+        unlink(writer->temporary);
         errno = code;
-        return fail_system(diag, path, "write the file");
+        return fail_system(diag, writer->path, "write the file");
     }
     return TN_OK;
+}
+
+void tn_file_abandon(tn_file_writer *writer)
+{
+    if (writer->descriptor >= 0) {
+        close(writer->descriptor);
+        unlink(writer->temporary);
+        writer->descriptor = -1;
+    }
+}
+
+tn_status tn_file_write(const char *path, const void *data, size_t size, tn_diag *diag)
+{
+    tn_file_writer writer;
+    TN_TRY(tn_file_create(&writer, path, diag));
+    TN_TRY(tn_file_append(&writer, data, size, diag));
+    return tn_file_commit(&writer, diag);
 }
 
 void tn_file_forget(const tn_file *file, const void *data, size_t bytes)

@@ -28,7 +28,19 @@ void tn_file_close(tn_file *file);
 // and slow once). Bytes outside the file are ignored.
 void tn_file_forget(const tn_file *file, const void *data, size_t bytes);
 
-// Writes a whole file or nothing: to a temporary name beside it, then renamed. Errors: TN_IO.
+// A file that is written piece by piece under a temporary name beside its own, and takes its own when all of it is there. A failed call
+// has removed the temporary file. Errors: TN_IO.
+typedef struct tn_file_writer {
+    int descriptor;        // -1: nothing open
+    char path[4096], temporary[4096 + 64];
+} tn_file_writer;
+
+tn_status tn_file_create(tn_file_writer *writer, const char *path, tn_diag *diag);
+tn_status tn_file_append(tn_file_writer *writer, const void *data, size_t size, tn_diag *diag);
+tn_status tn_file_commit(tn_file_writer *writer, tn_diag *diag);
+void tn_file_abandon(tn_file_writer *writer);    // removes what was not committed
+
+// Writes a whole file or nothing, in the same way. Errors: TN_IO.
 tn_status tn_file_write(const char *path, const void *data, size_t size, tn_diag *diag);
 
 #endif
