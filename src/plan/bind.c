@@ -146,6 +146,15 @@ static tn_status wire(bind *b, const tn_node *node, tn_step *step)
     return TN_OK;
 }
 
+static bool is_packed(const tn_prepare *prepare, int operand)
+{
+    bool packed = false;
+    for (int i = 0; i < prepare->n_packs; i++) {
+        packed = packed || prepare->packs[i].operand == operand;
+    }
+    return packed;
+}
+
 static tn_status bind_kernel(bind *b, const tn_node *node, tn_step *step)
 {
     const tn_choice *choice = &b->work->chosen[node->id];
@@ -156,18 +165,19 @@ static tn_status bind_kernel(bind *b, const tn_node *node, tn_step *step)
     step->kernel = choice->row;
     step->layout = (tn_layout)choice->out;
     step->cost = choice->cost;
-    for (int i = 0; i < node->n_in && choice->row->aligned_constants; i++) {
-        if (node->in[i] && node->in[i]->constant) {
-            TN_TRY(align_constant(b, node, &query, i));
-        }
-    }
     if (choice->row->prepare) {
         TN_TRY(choice->row->prepare(&prepare));
     }
     step->params = prepare.params;
     step->call.params = prepare.params;
     step->scratch_bytes = prepare.scratch_bytes;
+    // Packing reads constants where they lie in the file, at any alignment; that place is also the packed form's identity.
     TN_TRY(take_packs(b, node, step, &query, &prepare));
+    for (int i = 0; i < node->n_in && choice->row->aligned_constants; i++) {
+        if (node->in[i] && node->in[i]->constant && !is_packed(&prepare, i)) {
+            TN_TRY(align_constant(b, node, &query, i));
+        }
+    }
     return choice->row->impl == TN_IMPL_REFERENCE ? fallback(b, node) : TN_OK;
 }
 
