@@ -216,6 +216,32 @@ static void print_brief(const reports *r)
            cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r->memory, "exact")) ? "" : " (a bound)");
 }
 
+// What a .tenon file says of itself.
+static void print_file(const cJSON *file)
+{
+    char size[24];
+    const cJSON *target;
+    if (!cJSON_IsObject(file)) {
+        return;
+    }
+    printf("\nFile\n  format %s, written by %s, %s\n", tn_cli_string(file, "version", "?"), tn_cli_string(file, "writer", "?"),
+           cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(file, "imported_graph")) ? "with the imported graph" : "optimised graph only");
+    printf("  packed weights  ");
+    cJSON_ArrayForEach(target, cJSON_GetObjectItemCaseSensitive(file, "targets"))
+    {
+        printf("%s ", target->valuestring);
+    }
+    printf("(%.0f forms, %s)\n", tn_cli_number(file, "packs", 0), tn_cli_size_text(size, tn_cli_number(file, "pack_bytes", 0)));
+    printf("  graph_sha256    %s\n  weights_sha256  %s (of %.0f chunk hashes)\n", tn_cli_string(file, "graph_sha256", "?"),
+           tn_cli_string(file, "weights_sha256", "?"), tn_cli_number(file, "chunks", 0));
+    if (tn_cli_string(file, "data_file", NULL)) {
+        printf("  weights in      %s\n", tn_cli_string(file, "data_file", ""));
+    }
+    if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(file, "encrypted"))) {
+        printf("  encrypted       AES-256-GCM, key '%s'\n", tn_cli_string(file, "key_name", ""));
+    }
+}
+
 static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli_options *o)
 {
     char a[24], b[24];
@@ -227,6 +253,11 @@ static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli
     printf("  %.0f nodes, %s parameters (%s)\n", tn_cli_number(r->model, "nodes", 0),
            tn_cli_count_text(a, tn_cli_number(r->model, "parameters", 0)),
            tn_cli_size_text(b, tn_cli_number(r->model, "weight_bytes", 0)));
+    if (tn_cli_number(r->model, "copied_bytes", 0) > 0) {
+        printf("  %s of them copied, because the file holds them at addresses their type does not allow\n",
+               tn_cli_size_text(a, tn_cli_number(r->model, "copied_bytes", 0)));
+    }
+    print_file(cJSON_GetObjectItemCaseSensitive(r->model, "file"));
     printf("\nPlanned for\n");
     tn_cli_feeds_print(feeds);
     printf("  %s multiply-accumulates\n", tn_cli_count_text(a, planned_macs(r)));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tenon command: finds the verb, reads its options, runs it. Everything it does goes through include/tenon/tenon.h.
+// The tenon command: finds the verb, reads its options, runs it. Everything it does goes through include/tenon.
 #include "cmd.h"
 
 #include "cli_session.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
-static const tn_cli_verb *const verbs[] = {&tn_verb_run,     &tn_verb_info,    &tn_verb_bench,
-                                           &tn_verb_explain, &tn_verb_compare, &tn_verb_doctor};
+static const tn_cli_verb *const verbs[] = {&tn_verb_run,     &tn_verb_info,    &tn_verb_bench, &tn_verb_explain,
+                                           &tn_verb_compare, &tn_verb_convert, &tn_verb_doctor};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static const char *verb_name(const void *table, size_t i)
@@ -25,7 +25,7 @@ static void print_usage(FILE *stream)
     }
     fputs("\n  tenon VERB --help    options and examples of a verb\n"
           "  tenon --version      version of the command and the library\n\n"
-          "A model is an ONNX file, or - for standard input. Results go to stdout, messages to stderr.\n"
+          "A model is an ONNX or .tenon file, or - for standard input. Results go to stdout, messages to stderr.\n"
           "Exit status: 0 good, 1 the check failed, 2 usage, 3 bad model, 4 unsupported, 5 device unavailable,\n"
           "6 out of memory or a limit refused, 130 interrupted.\n", stream);
 }

@@ -148,6 +148,10 @@ typedef void (*tenon_log_fn)(void *context, tenon_log_level level, const char *t
 typedef struct tenon_model tenon_model;
 typedef struct tenon_registry tenon_registry;   /* made by ext.h */
 
+/* Writes the 32 bytes of the AES-256 key of this name ("" when it has none) to `key`; anything but 0: there is no such key. The library
+   forgets the key when the call that asked for it returns. */
+typedef int (*tenon_key_fn)(void *context, const char *name, uint8_t *key);
+
 typedef struct tenon_model_options {
     size_t struct_size;
     tenon_allocator allocator;    /* take NULL: the C library. Used by the model and all its sessions */
@@ -158,12 +162,19 @@ typedef struct tenon_model_options {
     uint64_t limit_tensor_bytes;  /* largest tensor, 0: 2^32 */
     uint64_t limit_nodes;         /* nodes of all graphs after expansion, 0: 1,000,000 */
     tenon_registry *registry;     /* operators of the application (ext.h); the model keeps it alive. NULL: none */
+    const char *sha256;           /* 64 hexadecimal digits: open this file only. Of an ONNX file all bytes count (not its external data), of a
+                                     .tenon file the graph, as `tenon info` tells, and then its weights are verified too. NULL: any file */
+    int verify;                   /* non-zero: compare the weights of a .tenon file with the hashes in it, chunk by chunk (reads all of them) */
+    tenon_key_fn key;             /* for encrypted weights of a .tenon file; NULL: they are refused */
+    void *key_context;
 } tenon_model_options;
 
 static inline void tenon_model_options_init(tenon_model_options *options) { tenon_options_init(options, sizeof *options); }
 
-/* Opens a model file (ONNX). The file stays mapped while the model lives; weights are read in place. options may be NULL.
-   Errors: IO, INVALID_MODEL, UNSUPPORTED (all unsupported operators at once), LIMIT, OUT_OF_MEMORY. */
+/* Opens a model file (ONNX, or .tenon as build.h writes it). The file stays mapped while the model lives; weights are read in place, and
+   the packed weights of a .tenon file too. options may be NULL.
+   Errors: IO, INVALID_MODEL (also: not the pinned file, weights that do not verify or decrypt), UNSUPPORTED (all unsupported operators at
+   once; a file of a newer version), INVALID_ARGUMENT (no key), LIMIT, OUT_OF_MEMORY. */
 TENON_API tenon_status tenon_model_open(tenon_model **model, const char *path, const tenon_model_options *options, tenon_error **error);
 
 /* The same from bytes, which must stay unchanged until the model and all its sessions are destroyed. */
@@ -359,10 +370,13 @@ TENON_API void tenon_session_observe(tenon_session *session, tenon_step_fn step,
      PLACEMENT   {"cpu": {"nodes": n, "macs": n}}
      MEMORY      {"arena_bytes", "lower_bound_bytes", "peak_bytes" (null while a stage is not planned), "packed_bytes", "scratch_bytes", "exact": true or false,
                   "blocks": [{"name", "bytes", "offset", "first": n, "last": n, "alias_of": name or null}]}
-     STATISTICS  {"plans_made": n, "plan_hits": n, "plans_cached": n, "fallbacks": n, "runs": n, "live_bytes", "peak_bytes"}
+     STATISTICS  {"plans_made": n, "plan_hits": n, "plans_cached": n, "fallbacks": n, "runs": n, "live_bytes", "peak_bytes",
+                  "packed_weight_bytes": made and held now by all sessions, "weights_packed": n packed since the model was opened}
      MODEL       {"format", "producer", "opset": n, "inputs": [{"name", "dtype", "shape", "symbols": [name or null], "optional": bool}],
                   "outputs": the same, "nodes": n, "operators": {type: n}, "parameters": n, "weight_bytes", "copied_bytes",
-                  "macs": n or null}
+                  "macs": n or null, "file": null, or of a .tenon file {"version": "1.0", "writer", "graph_sha256", "graph_bytes",
+                  "targets": [name], "pack_bytes", "packs": n, "chunks": n, "chunk_bytes", "weights_sha256": of all chunk hashes,
+                  "data_file": name or null, "encrypted": bool, "key_name": name or null, "imported_graph": bool}}
      GRAPH       "the text" */
 typedef enum tenon_report_kind {
     TENON_REPORT_EXPLAIN = 0,    /* per node: kernel, rows that lost and why, layout, lease */

@@ -26,6 +26,7 @@ struct tenon_model {
     atomic_uint references;       // the caller's handle and each session
     tn_file file;
     size_t file_bytes;
+    const uint8_t *bytes;         // of the file, or what the caller gave
     tn_import import;             // the graph as in the file
     tenon_registry *registry;     // custom operators, held; or NULL
     tn_graph *optimised;          // may be import.graph when no_optimise
@@ -92,6 +93,7 @@ struct tenon_session {
     const char *affinity_note;    // why the policy changes nothing, or NULL
     tenon_power power;
     struct tn_async *async;       // made by the first asynchronous run
+    const uint32_t *features;     // plan for a processor with these TN_CPU_* bits, without running; NULL: this one
 };
 
 struct tenon_pool {
@@ -120,6 +122,9 @@ tenon_status tn_api_refuse(tenon_error **error, tn_status status, const char *pl
 bool tn_api_options(void *into, size_t size, const void *given);
 
 void tn_model_release(tenon_model *model);
+
+// A session; features not NULL: one that only plans, for another processor.
+tn_status tn_session_make(tenon_session **out, tenon_model *model, const tenon_session_options *options, const uint32_t *features, tn_diag *diag);
 
 // A string in the heap; NULL: no memory.
 char *tn_api_copy_text(tn_heap *heap, const char *text);

@@ -3,6 +3,7 @@
 #include "api/custom.h"
 
 #include "base/num.h"
+#include "sys/crypto/sha256.h"
 
 #include <string.h>
 
@@ -38,8 +39,32 @@ void tn_model_release(tenon_model *model)
 
 void tenon_model_destroy(tenon_model *model) { tn_model_release(model); }
 
+// What a .tenon file brings: the optimised graph, which is inferred again because the file is not trusted, and packed weights.
+static tn_status take_optimised(tenon_model *model, tn_diag *diag)
+{
+    tn_import *import = &model->import;
+    if (model->no_optimise && !import->graph) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "no_optimise", "the file holds only the optimised graph (it was saved with drop_imported)");
+    }
+    for (size_t i = 0; i < import->n_packs; i++) {
+        const tn_import_pack *pack = &import->packs[i];
+        TN_TRY(tn_weights_add(&model->weights, pack->source, pack->id, pack->variant, pack->data, pack->bytes, diag));
+    }
+    if (model->no_optimise) {
+        model->optimised = import->graph;      // the other stays with the import
+    } else {
+        model->optimised = import->optimised;
+        import->optimised = NULL;
+        import->graph = import->graph ? import->graph : model->optimised;
+    }
+    return tn_infer_graph(model->optimised, &model->heap, diag);
+}
+
 static tn_status optimise(tenon_model *model, tn_diag *diag)
 {
+    if (model->import.optimised) {
+        return take_optimised(model, diag);
+    }
     if (model->no_optimise) {
         model->optimised = model->import.graph;
         return tn_infer_graph(model->optimised, &model->heap, diag);
@@ -62,6 +87,21 @@ static void forget_source(void *context, const void *data, size_t bytes)
     }
 }
 
+static tn_status check_pin(const char *sha256, const uint8_t *data, size_t size, const char *place, tn_diag *diag)
+{
+    uint8_t wanted[TN_SHA256_BYTES], found[TN_SHA256_BYTES];
+    char text[2 * TN_SHA256_BYTES + 1];
+    if (!tn_sha256_parse(sha256, wanted)) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "sha256", "a SHA-256 is written as 64 hexadecimal digits");
+    }
+    tn_sha256_of(data, tn_import_pinned_bytes(data, size), found);
+    tn_sha256_print(found, text);
+    if (memcmp(wanted, found, sizeof wanted) != 0) {
+        return tn_fail(diag, TN_INVALID_MODEL, place, "this is not the pinned file: its SHA-256 is %s", text);
+    }
+    return TN_OK;
+}
+
 static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, const tenon_model_options *options, const char *folder, tn_diag *diag)
 {
     model->limit_tensor = options->limit_tensor_bytes ? options->limit_tensor_bytes : LIMIT_TENSOR;
@@ -73,6 +113,7 @@ static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, cons
         tn_registry_hold(options->registry);
         model->registry = options->registry;
     }
+    model->bytes = data;
     if (pthread_mutex_init(&model->lock, NULL) != 0) {
         return tn_fail(diag, TN_OUT_OF_MEMORY, "model", "the system refused a lock");
     }
@@ -80,9 +121,13 @@ static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, cons
     TN_TRY(tn_weights_init(&model->weights, &model->heap, diag));
     model->weights.packed = forget_source;
     model->weights.context = model;
+    if (options->sha256) {
+        TN_TRY(check_pin(options->sha256, data, size, "model", diag));
+    }
     const tn_import_options import = {.folder = folder, .limit_tensor_bytes = model->limit_tensor,
                                       .limit_nodes = options->limit_nodes ? options->limit_nodes : LIMIT_NODES,
-                                      .tables = model->registry ? tn_registry_tables(model->registry) : NULL};
+                                      .tables = model->registry ? tn_registry_tables(model->registry) : NULL,
+                                      .verify = options->verify || options->sha256, .key = options->key, .key_context = options->key_context};
     TN_TRY(tn_import_model(&model->import, data, size, &import, &model->heap, diag));
     return optimise(model, diag);
 }

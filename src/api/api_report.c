@@ -4,7 +4,9 @@
 
 #include "base/text.h"
 #include "ops/op_eval.h"
+#include "sys/crypto/sha256.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -119,6 +121,51 @@ static uint64_t weight_bytes(const tn_graph *graph)
     return sum;
 }
 
+// The hash of some bytes under `key`.
+static void key_hash(tn_text *text, const char *key, const void *data, size_t bytes)
+{
+    uint8_t digest[TN_SHA256_BYTES];
+    char printed[2 * TN_SHA256_BYTES + 1];
+    tn_sha256_of(data, bytes, digest);
+    tn_sha256_print(digest, printed);
+    key_string(text, key, printed);
+}
+
+static void write_file(tn_text *text, const tenon_model *model)
+{
+    const tn_import_facts *facts = model->import.facts;
+    char version[32];
+    tn_json_key(text, "file");
+    if (!facts) {
+        tn_json_null(text);
+        return;
+    }
+    snprintf(version, sizeof version, "%u.%u", facts->major, facts->minor);
+    tn_json_open(text, '{');
+    key_string(text, "version", version);
+    key_string(text, "writer", facts->writer);
+    key_hash(text, "graph_sha256", model->bytes, facts->graph_bytes);
+    key_int(text, "graph_bytes", facts->graph_bytes);
+    tn_json_key(text, "targets");
+    tn_json_open(text, '[');
+    for (size_t i = 0; i < facts->n_targets; i++) {
+        tn_json_string(text, facts->targets[i]);
+    }
+    tn_json_close(text, ']');
+    key_int(text, "pack_bytes", facts->pack_bytes);
+    key_int(text, "packs", model->import.n_packs);
+    key_int(text, "chunks", facts->n_chunks);
+    key_int(text, "chunk_bytes", facts->chunk_bytes);
+    key_hash(text, "weights_sha256", facts->hashes, facts->n_chunks * TN_SHA256_BYTES);
+    key_string(text, "data_file", facts->data_file);
+    tn_json_key(text, "encrypted");
+    tn_json_bool(text, facts->encrypted);
+    key_string(text, "key_name", facts->key_name);
+    tn_json_key(text, "imported_graph");
+    tn_json_bool(text, facts->has_imported);
+    tn_json_close(text, '}');
+}
+
 static void write_model(tn_text *text, tenon_model *model)
 {
     const tn_graph *graph = model->import.graph;
@@ -142,6 +189,7 @@ static void write_model(tn_text *text, tenon_model *model)
     } else {
         tn_json_int(text, macs);
     }
+    write_file(text, model);
     tn_json_close(text, '}');
 }
 
@@ -302,6 +350,7 @@ static void write_statistics(tn_text *text, const tenon_session *session)
     key_int(text, "live_bytes", atomic_load(&session->heap->live_bytes));
     key_int(text, "peak_bytes", atomic_load(&session->heap->peak_bytes));
     key_int(text, "packed_weight_bytes", session->model->weights.bytes);
+    key_int(text, "weights_packed", session->model->weights.made);
     tn_json_close(text, '}');
 }
 

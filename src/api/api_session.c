@@ -146,6 +146,7 @@ static tn_status set_cpu(tenon_session *session, const tenon_session_options *op
     int known = 1;
     tn_cpu_detect(&session->context.cpu);
     session->context.cpu.features &= tn_cpu_mask(options->isa, &known);
+    session->context.cpu.features = session->features ? *session->features : session->context.cpu.features;
     if (!known) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "isa", "'%s' is not an instruction set of this build", options->isa);
     }
@@ -242,6 +243,26 @@ static tn_status fill(tenon_session *session, const tenon_session_options *optio
     return prepare_if_fixed(session, diag);
 }
 
+tn_status tn_session_make(tenon_session **out, tenon_model *model, const tenon_session_options *options, const uint32_t *features, tn_diag *diag)
+{
+    tenon_session *session = tn_take_zero(&model->heap, 1, sizeof *session);
+    if (!session) {
+        return tn_fail_memory(diag, "session", sizeof *session);
+    }
+    atomic_fetch_add(&model->references, 1);
+    session->model = model;
+    session->heap = &model->heap;
+    session->pid = getpid();
+    session->features = features;
+    const tn_status status = fill(session, options, diag);
+    if (status != TN_OK) {
+        tenon_session_destroy(session);
+        return status;
+    }
+    *out = session;
+    return TN_OK;
+}
+
 tenon_status tenon_session_create(tenon_session **out, tenon_model *model, const tenon_session_options *given, tenon_error **error)
 {
     tn_diag diag = {0};
@@ -257,22 +278,8 @@ tenon_status tenon_session_create(tenon_session **out, tenon_model *model, const
     if (given && !tn_api_options(&options, sizeof options, given)) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "struct_size", "fill the options with tenon_session_options_init first");
     }
-    tenon_session *session = tn_take_zero(&model->heap, 1, sizeof *session);
-    if (!session) {
-        status = tn_fail_memory(&diag, "session", sizeof *session);
-        return tn_api_fail(error, status, &diag);
-    }
-    atomic_fetch_add(&model->references, 1);
-    session->model = model;
-    session->heap = &model->heap;
-    session->pid = getpid();
-    status = fill(session, &options, &diag);
-    if (status != TN_OK) {
-        tenon_session_destroy(session);
-        return tn_api_fail(error, status, &diag);
-    }
-    *out = session;
-    return TENON_OK;
+    status = tn_session_make(out, model, &options, NULL, &diag);
+    return tn_api_fail(error, status, &diag);
 }
 
 // ---- what is wanted: names to a program ----
@@ -384,6 +391,11 @@ static tn_status graph_for(tenon_session *session, tn_wanted *wanted, const char
     for (size_t i = 0; i < count && all; i++) {
         all = value_named(from, names[i]) != NULL;
     }
+    const tn_import_facts *facts = model->import.facts;
+    if (!all && facts && !facts->has_imported) {
+        return tn_fail(diag, TN_NOT_FOUND, names[0], "a wanted tensor is not in the optimised graph, and the file was saved without the imported "
+                                                     "one (drop_imported), which would tell how to compute it");
+    }
     if (!all) {
         pthread_mutex_lock(&model->lock);
         const tn_status status = variant_of(model, names, count, &from, diag);
@@ -464,7 +476,7 @@ static tn_status find_wanted(tenon_session *session, const char *const *names, s
 // The default limits grow with the model file and with the bytes of the inputs.
 static void set_limits(tenon_session *session, uint64_t bytes)
 {
-    const uint64_t file = session->model->file_bytes;
+    const uint64_t file = session->model->file_bytes + (session->model->import.facts ? session->model->import.external_bytes : 0);
     session->context.limit_work = session->limit_work ? session->limit_work : TN_MAX(LIMIT_WORK, TN_MAX(file << 14, bytes << 15));
     session->context.limit_peak = session->limit_peak ? session->limit_peak : TN_MAX(LIMIT_PEAK, TN_MAX(file << 5, bytes << 8));
 }

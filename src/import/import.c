@@ -13,6 +13,7 @@ static const struct {
     read_fn *read;
 } formats[] = {
     {"onnx", tn_import_onnx},
+    {"tenon", tn_import_tenon},
 };
 
 tn_status tn_import_model(tn_import *out, const uint8_t *data, size_t size, const tn_import_options *options, tn_heap *heap,
@@ -25,17 +26,21 @@ tn_status tn_import_model(tn_import *out, const uint8_t *data, size_t size, cons
             return formats[i].read(out, data, size, options, heap, diag);
         }
     }
-    return tn_fail(diag, TN_INVALID_MODEL, "", "these %zu bytes are not a model of a known format (ONNX)", size);
+    return tn_fail(diag, TN_INVALID_MODEL, "", "these %zu bytes are not a model of a known format (ONNX, .tenon)", size);
 }
 
 void tn_import_deinit(tn_import *import)
 {
     tn_graph_destroy(import->graph);
+    tn_graph_destroy(import->optimised);
     for (size_t i = 0; i < import->n_files; ++i) {
         tn_file_close(&import->files[i]);
     }
     if (import->files) {
         tn_give(import->heap, import->files);
+    }
+    if (import->plain) {
+        tn_give(import->heap, import->plain);
     }
     memset(import, 0, sizeof *import);
 }

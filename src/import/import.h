@@ -13,10 +13,44 @@ typedef struct tn_import_options {
     uint64_t limit_tensor_bytes;   // one tensor
     uint64_t limit_nodes;          // of all graphs, functions expanded
     const struct tn_onnx_table *const *tables;   // operators that the application brings, before those we know; NULL, or ends with NULL
+    bool verify;                   // compare weights with the hashes that the file gives
+    // Gives the key (32 bytes) of encrypted weights, 0 on success; NULL: encrypted weights are refused.
+    int (*key)(void *context, const char *name, uint8_t *key);
+    void *key_context;
 } tn_import_options;
 
+// A packed form of a constant that the file holds, to be used in place (plan/weights.h).
+typedef struct tn_import_pack {
+    const void *source;            // the constant's bytes
+    const char *id;
+    uint64_t variant;
+    const void *data;
+    size_t bytes;
+} tn_import_pack;
+
+// What a .tenon file says of itself, beside its model.
+typedef struct tn_import_facts {
+    unsigned major, minor;
+    const char *writer;            // never NULL
+    const char *data_file;         // NULL: the weights are in the same file
+    const char *const *targets;    // instruction sets it holds packed weights for
+    size_t n_targets;
+    size_t graph_bytes;            // the part that a pinned hash covers
+    size_t n_chunks, chunk_bytes;
+    const uint8_t *hashes;         // n_chunks of 32 bytes
+    uint64_t pack_bytes;
+    bool encrypted, has_imported;
+    const char *key_name;          // or NULL
+} tn_import_facts;
+
 typedef struct tn_import {
-    tn_graph *graph;               // names and types as in the model, shapes as declared; tn_graph_verify holds
+    tn_graph *graph;               // names and types as in the model, shapes as declared; tn_graph_verify holds. NULL only when a file
+                                   // holds nothing but the optimised graph
+    tn_graph *optimised;           // by an earlier run of the passes over `graph`; NULL: not in the file
+    const tn_import_pack *packs;   // in an arena of one of the graphs
+    size_t n_packs;
+    const tn_import_facts *facts;  // .tenon files; else NULL
+    void *plain;                   // block of the heap that decrypted weights lie in, or NULL
     tn_file *files;                // external data, mapped
     size_t n_files;
     uint64_t parameter_count;      // elements of initialisers
@@ -26,10 +60,10 @@ typedef struct tn_import {
     int64_t opset;                 // of the default domain
     const char **metadata;         // key, value, key, value ... of metadata_props, in the graph's arena
     size_t n_metadata;             // pairs
-    char format[16];               // "onnx"
+    char format[16];               // "onnx", "tenon"
 } tn_import;
 
-// Which format the bytes are: "onnx" or NULL. Looks at structure, not at file names.
+// Which format the bytes are: "onnx", "tenon" or NULL. Looks at structure, not at file names.
 const char *tn_import_probe(const uint8_t *data, size_t size);
 
 // Reads a model. Errors: TN_INVALID_MODEL, TN_UNSUPPORTED (one message that lists every operator that cannot be mapped, with node
@@ -38,8 +72,13 @@ tn_status tn_import_model(tn_import *out, const uint8_t *data, size_t size, cons
                           tn_diag *diag);
 void tn_import_deinit(tn_import *import);   // destroys graph (if still there) and unmaps files
 
-// The ONNX reader (import/onnx).
+// The readers (import/onnx, import/tenon).
 tn_status tn_import_onnx(tn_import *out, const uint8_t *data, size_t size, const tn_import_options *options, tn_heap *heap,
                          tn_diag *diag);
+tn_status tn_import_tenon(tn_import *out, const uint8_t *data, size_t size, const tn_import_options *options, tn_heap *heap,
+                          tn_diag *diag);
+
+// The bytes of a file that a pinned hash covers: all of an ONNX file; of a .tenon file the graph, whose table of hashes covers the rest.
+size_t tn_import_pinned_bytes(const uint8_t *data, size_t size);
 
 #endif

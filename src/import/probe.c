@@ -2,7 +2,10 @@
 // Tells which format bytes are, from their structure.
 // Ownership: none. Threads: any.
 #include "import/import.h"
+#include "import/tenon/tenon_format.h"
 #include "import/wire/protobuf.h"
+
+#include <string.h>
 
 // The fields of ModelProto with their wire types (onnx.proto).
 static bool is_model_field(uint32_t key)
@@ -44,5 +47,8 @@ static bool is_onnx(const uint8_t *data, size_t size)
 
 const char *tn_import_probe(const uint8_t *data, size_t size)
 {
+    if (data && size >= 8 && memcmp(data + 4, TN_TENON_IDENTIFIER, 3) == 0) {
+        return "tenon";      // of any version: the reader says which it understands
+    }
     return data && is_onnx(data, size) ? "onnx" : NULL;
 }

@@ -24,7 +24,9 @@ void tn_weights_deinit(tn_weights *weights)
         while (weights->buckets[i]) {
             tn_packed *packed = weights->buckets[i];
             weights->buckets[i] = packed->next;
-            tn_give(weights->heap, packed->data);
+            if (!packed->resident) {
+                tn_give(weights->heap, packed->data);
+            }
             tn_give(weights->heap, packed);
         }
     }
@@ -34,22 +36,38 @@ void tn_weights_deinit(tn_weights *weights)
 
 static size_t bucket_of(const void *source) { return (size_t)(((uintptr_t)source >> 4) * 0x9e3779b97f4a7c15u >> 56) % TN_WEIGHT_BUCKETS; }
 
-static tn_packed *find(const tn_weights *weights, const void *source, const char *id, uint64_t variant)
+// The size is compared too: a file may hold anything under a known id.
+static tn_packed *find(const tn_weights *weights, const void *source, const tn_pack *pack)
 {
     for (tn_packed *p = weights->buckets[bucket_of(source)]; p; p = p->next) {
-        if (p->source && p->source == source && p->variant == variant && strcmp(p->id, id) == 0) {
+        if (p->source && p->source == source && p->variant == pack->variant && p->bytes == pack->bytes && strcmp(p->id, pack->id) == 0) {
             return p;
         }
     }
     return NULL;
 }
 
-bool tn_weights_has(tn_weights *weights, const void *source, const char *id, uint64_t variant)
+static void put(tn_weights *weights, tn_packed *packed)
 {
+    tn_packed **bucket = &weights->buckets[bucket_of(packed->source)];
+    packed->next = *bucket;
+    *bucket = packed;
+}
+
+tn_status tn_weights_add(tn_weights *weights, const void *source, const char *id, uint64_t variant, const void *data, size_t bytes,
+                         tn_diag *diag)
+{
+    tn_packed *packed = tn_take_zero(weights->heap, 1, sizeof *packed);
+    if (!packed) {
+        return tn_fail_memory(diag, "weights", sizeof *packed);
+    }
+    // The store itself holds one reference, so that it stays when plans come and go.
+    *packed = (tn_packed){.source = source, .id = id, .variant = variant, .bytes = bytes, .references = 1, .data = (void *)(uintptr_t)data,
+                          .resident = true};
     pthread_mutex_lock(&weights->lock);
-    const bool found = find(weights, source, id, variant) != NULL;
+    put(weights, packed);
     pthread_mutex_unlock(&weights->lock);
-    return found;
+    return TN_OK;
 }
 
 static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query *query, const void *params, bool shared)
@@ -78,10 +96,9 @@ static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query 
     packed->id = pack->id;
     packed->variant = pack->variant;
     packed->bytes = pack->bytes;
-    tn_packed **bucket = &weights->buckets[bucket_of(packed->source)];
-    packed->next = *bucket;
-    *bucket = packed;
+    put(weights, packed);
     weights->bytes += pack->bytes;
+    weights->made++;
     return packed;
 }
 
@@ -90,7 +107,7 @@ tn_status tn_weights_take(tn_weights *weights, const tn_pack *pack, const tn_que
 {
     *out = NULL;
     pthread_mutex_lock(&weights->lock);
-    tn_packed *packed = find(weights, query->in[pack->operand]->data, pack->id, pack->variant);
+    tn_packed *packed = find(weights, query->in[pack->operand]->data, pack);
     if (!packed) {
         packed = make(weights, pack, query, params, shared);
     }

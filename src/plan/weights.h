@@ -19,13 +19,15 @@ typedef struct tn_packed {
     size_t bytes;
     unsigned references;
     void *data;               // 64-byte aligned
+    bool resident;            // lies in the model's file: never freed, not counted
 } tn_packed;
 
 typedef struct tn_weights {
     tn_heap *heap;
     pthread_mutex_t lock;
     tn_packed *buckets[TN_WEIGHT_BUCKETS];   // by the constant's address
-    size_t bytes;             // of all packed forms
+    size_t bytes;             // of all packed forms that were made
+    size_t made;              // packed forms made since the model was opened
     size_t copied_bytes;      // of those that are plain aligned copies
     // Told when a constant that outlives the plan was packed: its own bytes are not needed for now. NULL: nobody to tell.
     void (*packed)(void *context, const void *data, size_t bytes);
@@ -41,7 +43,8 @@ tn_status tn_weights_take(tn_weights *weights, const tn_pack *pack, const tn_que
                           tn_diag *diag);
 void tn_weights_give(tn_weights *weights, tn_packed *packed);
 
-// Whether such a form exists already (binding prefers it when it is nearly as good).
-bool tn_weights_has(tn_weights *weights, const void *source, const char *id, uint64_t variant);
+// A packed form that the model's file holds, to be used in place of making it. data: aligned to 64, lives as long as the store.
+tn_status tn_weights_add(tn_weights *weights, const void *source, const char *id, uint64_t variant, const void *data, size_t bytes,
+                         tn_diag *diag);
 
 #endif

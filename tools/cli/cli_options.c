@@ -22,6 +22,9 @@ static const tn_cli_option common[] = {
      "fail instead of falling back; --strict=device,reference,precision says on what (default: device)"},
     {"memory-limit", "BYTES", TN_CLI_BYTES, AT(memory_limit), "refuse more arena, workspace and packed weights than this (512M, 2G)"},
     {"limit-peak", "BYTES", TN_CLI_BYTES, AT(limit_peak), "refuse a run that may take more (default: 768M, 32 x the file or 256 x the inputs)"},
+    {"sha256", "HEX", TN_CLI_TEXT, AT(sha256), "refuse any other model file (of a .tenon file: the graph_sha256 of info; weights are verified too)"},
+    {"verify", NULL, TN_CLI_FLAG, AT(verify), "compare all weights of a .tenon file with its hashes"},
+    {"key-file", "FILE", TN_CLI_TEXT, AT(key_file), "key of encrypted weights: 32 bytes, or 64 hexadecimal digits"},
     {"no-optimise", NULL, TN_CLI_FLAG, AT(no_optimise), "keep the graph as it is in the file"},
     {"shape", "NAME=DxDxD", TN_CLI_LIST, AT(shapes), "shape of an input; repeat it for more inputs"},
     {"inputs", "DIR", TN_CLI_TEXT, AT(inputs), "read inputs from DIR/NAME.npy, NAME.pb (TensorProto) or raw NAME.bin"},
@@ -263,6 +266,9 @@ int tn_cli_options_read(tn_cli_options *options, const tn_cli_verb *verb, int ar
             return -1;
         } else if (strcmp(word, "-q") == 0) {
             options->quiet = true;
+        } else if (strcmp(word, "-o") == 0 && find_option(verb->options, "out", 3)) {
+            rc = i + 1 < argc ? set_option(options, find_option(verb->options, "out", 3), argv[++i])
+                              : tn_cli_fail(TN_EXIT_USAGE, "-o needs the name of a file");
         } else if (word[1] == '-') {
             rc = read_long(options, verb, argc, argv, &i);
         } else {

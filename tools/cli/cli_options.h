@@ -19,7 +19,8 @@ typedef struct tn_cli_options {
     const char *device, *precision, *isa, *pin, *store, *cache;
     unsigned strict;               // TENON_STRICT_*
     uint64_t memory_limit, limit_peak;
-    bool no_optimise;
+    bool no_optimise, verify;
+    const char *sha256, *key_file;
     tn_cli_list shapes;            // NAME=1x3x224x224
     const char *inputs, *outputs;
     uint64_t seed;
@@ -35,6 +36,10 @@ typedef struct tn_cli_options {
     const char *node;
     tn_cli_list a, b, rtol;
     const char *atol;
+    // convert
+    const char *out, *target, *encrypt, *key_name;
+    bool split_weights, drop_imported;
+    uint64_t chunk;
 } tn_cli_options;
 
 #define TN_CLI_UNSET UINT64_MAX

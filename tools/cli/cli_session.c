@@ -6,6 +6,7 @@
 #include "cli_file.h"
 #include "cli_text.h"
 
+#include <ctype.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,19 +60,69 @@ static tenon_status open_model(tn_cli_session *s, const char *path, const tenon_
     return tenon_model_open_memory(&s->model, s->bytes, size, options, error);
 }
 
+int tn_cli_key_read(const char *path, uint8_t key[32])
+{
+    unsigned char *bytes;
+    size_t size;
+    if (!tn_cli_file_read(path, &bytes, &size, NULL)) {
+        return TN_EXIT_USAGE;
+    }
+    bool good = size == 32;
+    while (size == 65 && (bytes[64] == '\n')) {
+        size--;
+    }
+    if (good) {
+        memcpy(key, bytes, 32);
+    } else if (size == 64) {
+        good = true;
+        for (size_t i = 0; i < 32 && good; i++) {
+            const char digits[3] = {(char)bytes[2 * i], (char)bytes[2 * i + 1], 0};
+            good = isxdigit(bytes[2 * i]) && isxdigit(bytes[2 * i + 1]);
+            key[i] = (uint8_t)strtoul(digits, NULL, 16);
+        }
+    }
+    free(bytes);
+    return good ? TN_EXIT_GOOD : tn_cli_fail(TN_EXIT_USAGE, "%s: a key file holds 32 bytes, or 64 hexadecimal digits", path);
+}
+
+int tn_cli_key_give(void *context, const char *name, uint8_t *key)
+{
+    (void)name;
+    memcpy(key, context, 32);
+    return 0;
+}
+
+int tn_cli_model_options(tn_cli_session *s, tenon_model_options *mo, const tn_cli_options *options)
+{
+    tenon_model_options_init(mo);
+    mo->log = on_log;
+    mo->log_context = s;
+    mo->no_optimise = options->no_optimise;
+    mo->sha256 = options->sha256;
+    mo->verify = options->verify;
+    if (!options->key_file) {
+        return TN_EXIT_GOOD;
+    }
+    mo->key = tn_cli_key_give;
+    mo->key_context = s->key;
+    return tn_cli_key_read(options->key_file, s->key);
+}
+
 int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
 {
     tenon_error *error = NULL;
     *s = (tn_cli_session){0};
     tenon_model_options mo;
-    tenon_model_options_init(&mo);
-    mo.log = on_log;
-    mo.log_context = s;
-    mo.no_optimise = options->no_optimise;
+    int code = tn_cli_model_options(s, &mo, options);
+    if (code) {
+        return code;
+    }
     const double begin = tn_cli_seconds();
     if (open_model(s, options->model, &mo, &error) != TENON_OK) {
+        explicit_bzero(s->key, sizeof s->key);
         return error ? tn_cli_error(error) : TN_EXIT_MODEL;
     }
+    explicit_bzero(s->key, sizeof s->key);
     const double opened = tn_cli_seconds();
     tenon_session_options so;
     tenon_session_options_init(&so);

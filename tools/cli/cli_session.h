@@ -14,12 +14,20 @@ typedef struct tn_cli_session {
     uint8_t *bytes;              // the model, when it came from stdin
     double open_ms, create_ms;
     unsigned warnings;           // of the library
+    uint8_t key[32];             // of encrypted weights, while the model is opened
 } tn_cli_session;
 
 // Each gives an exit code after telling what is wrong.
 int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options);
 void tn_cli_session_close(tn_cli_session *s);
 int tn_cli_session_run(tn_cli_session *s, const char *const *names, size_t count);
+
+// The model options of the command line; the key, if any, is in s->key.
+int tn_cli_model_options(tn_cli_session *s, tenon_model_options *mo, const tn_cli_options *options);
+
+// Reads a key file: 32 bytes, or 64 hexadecimal digits. tn_cli_key_give is a tenon_key_fn over such a key.
+int tn_cli_key_read(const char *path, uint8_t key[32]);
+int tn_cli_key_give(void *context, const char *name, uint8_t *key);
 
 // Writes all outputs of the last run to options->outputs, if given.
 int tn_cli_session_write_outputs(const tn_cli_session *s, const tn_cli_options *options);

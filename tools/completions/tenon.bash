@@ -4,11 +4,12 @@ _tenon() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "run info bench explain compare doctor help --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "run info bench explain compare convert doctor help --help --version" -- "$word"))
         return
     fi
     case $before in
         --inputs|--npy) COMPREPLY=($(compgen -d -- "$word")); return ;;
+        --target) COMPREPLY=($(compgen -W "host none portable avx2 avx512" -- "$word")); return ;;
         --isa) COMPREPLY=($(compgen -W "portable avx2 avx512 vnni" -- "$word")); return ;;
         --device) COMPREPLY=($(compgen -W "cpu" -- "$word")); return ;;
         --color) COMPREPLY=($(compgen -W "auto always never" -- "$word")); return ;;

@@ -6,11 +6,12 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include <tenon/tenon.h>
+#include <tenon/build.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct counter {
     long count, fail_at;      // allocations so far; the one that fails, 0: none
@@ -130,6 +131,66 @@ done:
     tenon_session_destroy(session);
 }
 
+// Saving, and opening what was saved: packed weights are in the file, so that the plan takes them from there.
+static void scenario_of_files(const bytes *model_bytes, const bytes *feeds, counter *c)
+{
+    tenon_model_options mo;
+    tenon_save_options options;
+    tenon_session_options so;
+    tenon_model *model = NULL, *saved = NULL;
+    tenon_session *session = NULL, *second = NULL;
+    tenon_error *error = NULL;
+    char *json = NULL, path[] = "/tmp/test_alloc.XXXXXX";
+    const int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    tenon_model_options_init(&mo);
+    mo.allocator = (tenon_allocator){take, give, c};
+    tenon_session_options_init(&so);
+    so.threads = 1;
+    tenon_save_options_init(&options);
+    options.targets = "portable";
+    STEP(tenon_model_open_memory(&model, model_bytes->data, model_bytes->size, &mo, &error));
+    STEP(tenon_session_create(&session, model, &so, &error));
+    STEP(feed(session, feeds, &error));
+    options.session = session;
+    STEP(tenon_model_save(model, path, &options, &error));
+    mo.verify = 1;
+    STEP(tenon_model_open(&saved, path, &mo, &error));
+    STEP(tenon_model_report(saved, TENON_REPORT_MODEL, &json, &error));
+    tenon_report_destroy(saved, json);
+    so.isa = "portable";
+    STEP(tenon_session_create(&second, saved, &so, &error));
+    STEP(feed(second, feeds, &error));
+    STEP(tenon_session_run(second, NULL, 0, &error));
+done:
+    unlink(path);
+    tenon_error_destroy(error);
+    tenon_session_destroy(second);
+    tenon_session_destroy(session);
+    tenon_model_destroy(saved);
+    tenon_model_destroy(model);
+}
+
+static void every_allocation_of_files(void **unused)
+{
+    const bytes model = read_all("data/kinds.onnx"), feeds = read_all("data/kinds.bin");
+    counter c = {0};
+    (void)unused;
+    scenario_of_files(&model, &feeds, &c);
+    assert_int_equal(c.live, 0);
+    const long total = c.count, step = getenv("TENON_FULL") ? 1 : total / 150 + 1;
+    for (long n = 1; n <= total; n += step) {
+        c = (counter){.fail_at = n};
+        scenario_of_files(&model, &feeds, &c);
+        if (c.live != 0) {
+            fail_msg("%ld blocks left when allocation %ld of %ld fails", c.live, n, total);
+        }
+    }
+    free(model.data);
+    free(feeds.data);
+}
+
 static void every_allocation(void **unused)
 {
     const bytes model = read_all("data/kinds.onnx"), feeds = read_all("data/kinds.bin");
@@ -155,6 +216,6 @@ static void every_allocation(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation), cmocka_unit_test(every_allocation_of_files)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

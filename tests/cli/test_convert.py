@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tenon convert from outside: the same results, flatc reads and writes the graph, processes share pages, failed writes leave nothing.
+
+Needs only the standard library; flatc and /proc where they are. TENON_TOOL names the command.
+"""
+import json
+import os
+import re
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+import unittest
+from pathlib import Path
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import test_cli
+import tiny_onnx as tiny
+from test_cli import DIGITS, ROOT, TOOL, tenon
+
+SCHEMA = ROOT / "src" / "import" / "tenon" / "model.fbs"
+SIDE = 512      # of the matrix that processes share: 1 MiB
+
+
+class Convert(test_cli.Command):
+    def convert(self, model, name, *options):
+        out = self.here / name
+        self.good("convert", model, "-o", out, *options)
+        return out
+
+    def results(self, model, *options):
+        out = self.here / "results.bin"
+        self.good("run", model, "--outputs", out, *options)
+        return out.read_bytes()
+
+    def matrix_model(self):
+        weights = tiny.tensor(tiny.FLOAT, [SIDE, SIDE], [((i * 7919) % 1009) / 1009 - 0.5 for i in range(SIDE * SIDE)], "w")
+        return self.write("matrix.onnx", tiny.model(
+            [tiny.node("MatMul", ["x", "w"], ["p"]), tiny.node("Relu", ["p"], ["y"])],
+            [("x", tiny.FLOAT, [4, SIDE])], [("y", tiny.FLOAT, [4, SIDE])], [weights]))
+
+    def test_results_and_info(self):
+        out = self.convert(DIGITS, "digits.tenon")
+        self.assertEqual(self.results(DIGITS), self.results(out))
+        info = json.loads(self.good("info", out, "--json"))
+        self.assertEqual(info["format"], "tenon")
+        self.assertEqual(info["file"]["version"], "1.0")
+        self.assertGreater(info["file"]["pack_bytes"], 0)
+        self.assertEqual(info["copied_bytes"], 0)
+        text = self.good("info", out)
+        self.assertIn(info["file"]["graph_sha256"], text)
+        self.assertIn("packed weights", text)
+        self.good("run", out, "--sha256", info["file"]["graph_sha256"])
+        self.assertIn("pinned", self.told(3, "run", out, "--sha256", "0" * 64))
+        self.assertIn("-o", self.told(2, "convert", DIGITS))
+        self.assertIn("mmx", self.told(2, "convert", DIGITS, "-o", out, "--target", "mmx"))
+
+    def test_json(self):
+        document = json.loads(self.good("convert", DIGITS, "-o", self.here / "j.tenon", "--target", "none", "--json"))
+        self.assertEqual(document["file"]["targets"], [])
+        self.assertEqual(document["bytes"], (self.here / "j.tenon").stat().st_size)
+
+    def test_encrypted(self):
+        key = self.write("key", b"0123456789abcdef" * 4)
+        wrong = self.write("wrong", bytes(32))
+        result = tenon("convert", DIGITS, "-o", self.here / "e.tenon", "--encrypt", key, "--key-name", "k1")
+        if result.returncode == 4:
+            self.skipTest("no libcrypto")
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        self.assertEqual(self.results(DIGITS), self.results(self.here / "e.tenon", "--key-file", key))
+        self.assertIn("encrypted", self.told(2, "run", self.here / "e.tenon"))
+        self.assertIn("key is wrong", self.told(3, "run", self.here / "e.tenon", "--key-file", wrong))
+        self.assertIn("key file", self.told(2, "run", self.here / "e.tenon", "--key-file", DIGITS))
+
+    def test_failed_write(self):
+        out = self.here / "full.tenon"
+        out.write_bytes(b"old")
+        small = subprocess.run([TOOL, "convert", DIGITS, "-o", str(out)], stderr=subprocess.PIPE, stdout=subprocess.PIPE,
+                               preexec_fn=lambda: (resource.setrlimit(resource.RLIMIT_FSIZE, (8192, 8192)),
+                                                   signal.signal(signal.SIGXFSZ, signal.SIG_IGN)), restore_signals=False)
+        self.assertEqual(small.returncode, 1, small.stderr.decode())
+        self.assertEqual(out.read_bytes(), b"old")
+        self.assertEqual([p.name for p in self.here.iterdir()], ["full.tenon"])
+        self.told(1, "convert", DIGITS, "-o", self.here / "no" / "folder.tenon")
+
+    @unittest.skipUnless(shutil.which("flatc"), "flatc is not installed")
+    def test_flatc_reads_and_writes(self):
+        out = self.convert(DIGITS, "pair.tenon", "--split-weights")
+        before = self.results(out)
+        subprocess.run(["flatc", "--json", "--strict-json", "--raw-binary", "-o", str(self.here), str(SCHEMA), "--", str(out)], check=True)
+        text = (self.here / "pair.json").read_text()
+        tree = json.loads(text)
+        self.assertEqual(tree["data_file"], "pair.weights")
+        self.assertIn("conv", [o["name"] for o in tree["operators"]])
+        self.assertEqual(len(tree["graph"]["nodes"]), json.loads(self.good("info", out, "--json"))["optimised_nodes"])
+        out.unlink()
+        subprocess.run(["flatc", "--binary", "-o", str(self.here), str(SCHEMA), str(self.here / "pair.json")], check=True)
+        written = self.here / "pair.tenon"
+        self.assertTrue(written.exists())
+        self.assertEqual(self.results(written, "--verify"), before)
+        # What flatc changes is changed: a node's name, and an operator that there is not.
+        tree["graph"]["nodes"][0]["operator"] = 99
+        (self.here / "pair.json").write_text(json.dumps(tree))
+        subprocess.run(["flatc", "--binary", "-o", str(self.here), str(SCHEMA), str(self.here / "pair.json")], check=True)
+        self.told(3, "run", written)
+
+    def mapping(self, process, path):
+        """Sizes of the process's mappings of the file in smaps, in KiB."""
+        sums = {}
+        inside = False
+        for line in Path(f"/proc/{process.pid}/smaps").read_text().splitlines():
+            if re.match(r"^[0-9a-f]+-[0-9a-f]+ ", line):
+                inside = line.rstrip().endswith(str(path))
+            elif inside and line.split()[1].isdigit():
+                sums[line.split(":")[0]] = sums.get(line.split(":")[0], 0) + int(line.split()[1])
+        return sums
+
+    @unittest.skipUnless(os.path.exists("/proc/self/smaps"), "no smaps here")
+    def test_processes_share_pages(self):
+        out = self.convert(self.matrix_model(), "matrix.tenon", "--drop-imported").resolve()
+        self.assertEqual(self.results(self.here / "matrix.onnx"), self.results(out))
+        packed_kib = json.loads(self.good("info", out, "--json"))["file"]["pack_bytes"] // 1024
+        self.assertGreaterEqual(packed_kib, SIDE * SIDE * 4 // 1024)
+        command = [TOOL, "bench", str(out), "--runs", "1000000", "--threads", "1", "--no-progress"]
+        processes = [subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for _ in range(2)]
+        try:
+            sizes = []
+            deadline = time.monotonic() + 60
+            while time.monotonic() < deadline:
+                sizes = [self.mapping(p, out) for p in processes]
+                if all(s.get("Shared_Clean", 0) >= packed_kib for s in sizes):
+                    break
+                time.sleep(0.1)
+            for s in sizes:
+                self.assertGreaterEqual(s["Shared_Clean"], packed_kib)       # the packed weights are there once for both
+                self.assertEqual(s["Private_Dirty"] + s["Shared_Dirty"], 0)  # and nobody wrote to them
+                self.assertLess(s["Pss"], s["Rss"] * 0.75)
+        finally:
+            for p in processes:
+                p.kill()
+                p.wait()
+
+
+if __name__ == "__main__":
+    unittest.main()
