@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "base/text.h"
+#include "dispatch/registry.h"
 #include "ir/attr/attr_codec.h"
 #include "ir/edit.h"
 #include "loop/loop.h"
@@ -80,6 +81,10 @@ tn_status tn_pack_collect(tn_packer *p, const tn_graph *graph)
         }
     }
     for (const tn_node *node = graph->first; node; node = node->next) {
+        if (tn_registry_op(node->op->name) != node->op) {
+            return tn_fail(p->diag, TN_UNSUPPORTED, node->name, "%s is an operator of the application: a file holds operators of the library only",
+                           node->op->name);
+        }
         if (!add_op(p, node->op)) {
             return tn_packer_memory(p, sizeof node->op);
         }
