@@ -7,6 +7,7 @@
 #include "pass/clean/clean.h"
 #include "pass/fuse/fuse.h"
 #include "pass/infer.h"
+#include "pass/quant/quant.h"
 
 #include <string.h>
 
@@ -23,7 +24,9 @@ typedef struct step {
 } step;
 
 static const step steps[] = {
-    // Constants, and the branches they decide.
+    // Quantised arithmetic, before its constants are computed as floats; then constants, and the branches they decide.
+    {&tn_pass_quant_move, REPEAT},
+    {&tn_pass_quant_fold, REPEAT},
     {&tn_pass_split_einsum, REPEAT},
     {&tn_pass_fold, REPEAT},
     {&tn_pass_inline_if, REPEAT},

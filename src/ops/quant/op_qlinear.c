@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Integer arithmetic (ONNX MatMulInteger 10, ConvInteger 10, QLinearConv 10, QLinearMatMul 21; com.microsoft QLinearAdd,
-// QLinearMul, QLinearConcat). Sums of 8-bit products are exact; results are requantised in float32 as onnxruntime does:
-//   conv, matmul   y = saturate(round(float(sum) * (x_scale * w_scale / y_scale)) + y_zero)
-//   add, mul       y = saturate(round((x_scale * (x - x_zero) op ...) / y_scale + y_zero))
-// round is to nearest, ties to even.
+// Integer arithmetic (ONNX MatMulInteger 10, ConvInteger 10, QLinearConv 10, QLinearMatMul 21; com.microsoft QLinearConcat). Sums of
+// 8-bit products are exact; results are requantised by base/requant.h, in float32 as onnxruntime does or in fixed point:
+//   y = clamp(requant(sum + bias) + y_zero)
 // Ownership: const data. Threads: any.
 #include "ops/quant/op_qlinear.h"
 
@@ -12,21 +10,30 @@
 #include "ops/op_facts.h"
 #include "ops/op_rows.h"
 
+#include <assert.h>
 #include <math.h>
 
 // ---- attributes ----
 
-// As conv, but for the activation: integers have none.
-static const tn_attr conv_attrs[] = {
-    {"kernel", TN_ATTR_INTS, offsetof(tn_conv_attr, kernel), NULL},
-    {"strides", TN_ATTR_INTS, offsetof(tn_conv_attr, strides), NULL},
-    {"pads", TN_ATTR_INTS, offsetof(tn_conv_attr, pads), NULL},
-    {"dilations", TN_ATTR_INTS, offsetof(tn_conv_attr, dilations), NULL},
-    {"group", TN_ATTR_INT, offsetof(tn_conv_attr, group), NULL},
-    {"auto_pad", TN_ATTR_ENUM, offsetof(tn_conv_attr, auto_pad), tn_auto_pad_texts},
-};
+// As conv, but for the activation: that of integers is a clamp.
+#define WINDOW_ATTRS                                                               \
+    {"kernel", TN_ATTR_INTS, offsetof(tn_conv_attr, kernel), NULL},                \
+    {"strides", TN_ATTR_INTS, offsetof(tn_conv_attr, strides), NULL},              \
+    {"pads", TN_ATTR_INTS, offsetof(tn_conv_attr, pads), NULL},                    \
+    {"dilations", TN_ATTR_INTS, offsetof(tn_conv_attr, dilations), NULL},          \
+    {"group", TN_ATTR_INT, offsetof(tn_conv_attr, group), NULL},                   \
+    {"auto_pad", TN_ATTR_ENUM, offsetof(tn_conv_attr, auto_pad), tn_auto_pad_texts}
+
+static const tn_attr conv_attrs[] = {WINDOW_ATTRS};
 static const tn_conv_attr conv_defaults = {.group = 1, .act = {.code = TN_LOOP_CONST}};
 
+// qlinear_conv can be read as the window of a convolution.
+static_assert(offsetof(tn_qconv_attr, conv) == 0, "the window comes first");
+static const tn_attr qconv_attrs[] = {WINDOW_ATTRS, TN_QLINEAR_ATTRS(tn_qconv_attr, q)};
+static const tn_qconv_attr qconv_defaults = {.conv = {.group = 1, .act = {.code = TN_LOOP_CONST}}, .q = TN_QLINEAR_DEFAULTS};
+
+static const tn_attr qmatmul_attrs[] = {TN_QLINEAR_ATTRS(tn_qmatmul_attr, q)};
+static const tn_qmatmul_attr qmatmul_defaults = {.q = TN_QLINEAR_DEFAULTS};
 static const tn_attr concat_attrs[] = {{"axis", TN_ATTR_INT, offsetof(tn_qconcat_attr, axis), NULL}};
 static const tn_qconcat_attr concat_defaults = {.axis = 1};
 
@@ -140,24 +147,8 @@ static tn_status infer_qlinear_matmul(tn_infer *infer)
         TN_TRY(check_lines(infer, 3 + i, 3, true));
     }
     TN_TRY(tn_matmul_infer(infer, 0, 3, false, false, &y));
-    tn_infer_out(infer, 0, dtype, &y);
-    return TN_OK;
-}
-
-// a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero, all of one type.
-static tn_status infer_qlinear_binary(tn_infer *infer)
-{
-    tn_dtype dtype;
-    tn_shape y;
-    TN_TRY(check_qlinear(infer, SET_BYTE, TN_BIT(F32), &dtype));
-    TN_TRY(tn_infer_like(infer, 3, 0));
-    TN_TRY(tn_infer_like(infer, 7, 0));
-    for (int i = 1; i < 6; i++) {
-        TN_TRY(i == 3 ? TN_OK : check_single(infer, i));
-    }
-    if (!tn_shape_broadcast(&infer->in[0]->shape, &infer->in[3]->shape, &y)) {
-        return tn_infer_fail(infer, "a and b cannot be broadcast");
-    }
+    TN_TRY(tn_infer_optional(infer, 8, TN_BIT(I32)));
+    TN_TRY(tn_infer_vector(infer, 8, y.rank < 1 ? TN_DIM_UNKNOWN : y.dims[y.rank - 1]));
     tn_infer_out(infer, 0, dtype, &y);
     return TN_OK;
 }
@@ -276,13 +267,17 @@ static double element_or_one(const tn_tensor *tensor, int64_t i)
 static void store_qlinear_conv(const tn_conv_reference *r, int64_t m, int64_t start, int64_t count, double *sums)
 {
     const tn_call *call = r->call;
+    const tn_qconv_attr *attr = call->attr;
     const tn_tensor *bias = tn_call_in(call, 8);
-    const float x_scale = (float)tn_element(call->in[1], 0), y_scale = (float)tn_element(call->in[6], 0);
-    const float scale = x_scale * (float)element_or_one(call->in[4], m) / y_scale;
-    const double zero = element_or_one(tn_call_in(call, 7), 0), b = bias ? tn_element(bias, m) : 0;
+    const tn_requant factor = tn_requant_factor(attr->q.rounding, (float)tn_element(call->in[1], 0), (float)element_or_one(call->in[4], m),
+                                                (float)tn_element(call->in[6], 0));
+    const double b = bias ? tn_element(bias, m) : 0;
+    const int32_t zero = (int32_t)element_or_one(tn_call_in(call, 7), 0);
+    int32_t low, high;
+    tn_qlinear_range(&attr->q, r->y->dtype, &low, &high);
     for (int64_t i = 0; i < count; i++) {
         const int32_t sum = (int32_t)(uint32_t)(int64_t)(sums[i] + b);
-        sums[i] = rint((double)((float)sum * scale)) + zero;
+        sums[i] = tn_clamp_i32(tn_requant_apply(&factor, sum) + zero, low, high);
     }
     tn_row_store(r->y->dtype, r->y->data, start, 1, count, sums);
 }
@@ -303,70 +298,51 @@ static double line_scale(const tn_product *p, const tn_tensor *scale, int64_t ba
 }
 
 // The factor is computed in the type of the scales (float16 rounds at each step).
-static void store_qlinear_matmul(const tn_product *p, int64_t batch, int64_t row, int64_t col, int64_t count, double *sums)
+static void store_float_matmul(const tn_product *p, int64_t batch, int64_t row, int64_t col, int64_t count, double *sums)
 {
     const tn_call *call = p->call;
+    const tn_tensor *bias = tn_call_in(call, 8);
     const tn_dtype type = call->in[1]->dtype;
     const double a_scale = line_scale(p, call->in[1], batch, row), y_scale = tn_element(call->in[6], 0);
     const double zero = element_or_one(tn_call_in(call, 7), 0);
     const bool ints = tn_dtype_is_int(p->y->dtype);
     for (int64_t i = 0; i < count; i++) {
         const double product = tn_dtype_round(type, a_scale * line_scale(p, call->in[4], batch, col + i));
-        const float v = (float)sums[i] * (float)tn_dtype_round(type, product / y_scale);
+        const double sum = sums[i] + (bias ? tn_element(bias, col + i) : 0);
+        const float v = (float)sum * (float)tn_dtype_round(type, product / y_scale);
         sums[i] = (ints ? rint((double)v) : (double)v) + zero;
+    }
+    tn_row_store(p->y->dtype, p->y->data, (batch * p->m + row) * p->n + col, 1, count, sums);
+}
+
+// Bytes with float32 scales.
+static void store_qlinear_matmul(const tn_product *p, int64_t batch, int64_t row, int64_t col, int64_t count, double *sums)
+{
+    const tn_call *call = p->call;
+    const tn_qmatmul_attr *attr = call->attr;
+    const tn_tensor *bias = tn_call_in(call, 8);
+    const float a_scale = (float)line_scale(p, call->in[1], batch, row), y_scale = (float)tn_element(call->in[6], 0);
+    const int32_t zero = (int32_t)element_or_one(tn_call_in(call, 7), 0);
+    int32_t low, high;
+    tn_qlinear_range(&attr->q, p->y->dtype, &low, &high);
+    for (int64_t i = 0; i < count; i++) {
+        const tn_requant factor = tn_requant_factor(attr->q.rounding, a_scale, (float)line_scale(p, call->in[4], batch, col + i), y_scale);
+        const int32_t sum = (int32_t)(uint32_t)(int64_t)(sums[i] + (bias ? tn_element(bias, col + i) : 0));
+        sums[i] = tn_clamp_i32(tn_requant_apply(&factor, sum) + zero, low, high);
     }
     tn_row_store(p->y->dtype, p->y->data, (batch * p->m + row) * p->n + col, 1, count, sums);
 }
 
 static tn_status run_qlinear_matmul(const tn_call *call)
 {
-    tn_product p = {.call = call, .store = store_qlinear_matmul};
+    const tn_tensor *y = call->out[0];
+    const bool bytes = (y->dtype == TN_U8 || y->dtype == TN_I8) && call->in[1]->dtype == TN_F32;
+    tn_product p = {.call = call, .store = bytes ? store_qlinear_matmul : store_float_matmul};
     tn_product_set(&p, call->in[0], false, tn_call_in(call, 2), call->in[3], false, tn_call_in(call, 5), call->out[0]);
     return tn_product_run(&p);
 }
 
-// ---- reference: elementwise ----
-
-enum { RUN = 256 };   // elements that are converted at a time
-
-// scale * (x - zero) in float32, for elements at[0], at[0] + step ...
-static void load_real(const tn_tensor *x, float scale, double zero, int64_t at, int64_t step, int64_t n, double *v)
-{
-    tn_row_load(x->dtype, x->data, at, step, n, v);
-    for (int64_t i = 0; i < n; i++) {
-        v[i] = scale * (float)(v[i] - zero);
-    }
-}
-
-static tn_status run_binary(const tn_call *call, bool multiply)
-{
-    const tn_tensor *a = call->in[0], *b = call->in[3];
-    tn_tensor *y = call->out[0];
-    const float a_scale = (float)tn_element(call->in[1], 0), b_scale = (float)tn_element(call->in[4], 0);
-    const double a_zero = element_or_one(tn_call_in(call, 2), 0), b_zero = element_or_one(tn_call_in(call, 5), 0);
-    const float y_scale = (float)tn_element(call->in[6], 0), zero = (float)element_or_one(tn_call_in(call, 7), 0);
-    const int64_t count = tn_tensor_count(y), last = y->shape.rank ? y->shape.dims[y->shape.rank - 1] : 1;
-    for (int64_t line = 0; count && line < count / last && !tn_cancelled(call); line++) {
-        int64_t a_step, b_step;
-        const int64_t a_at = tn_broadcast_row(&a->shape, &y->shape, line, &a_step);
-        const int64_t b_at = tn_broadcast_row(&b->shape, &y->shape, line, &b_step);
-        for (int64_t from = 0; from < last; from += RUN) {
-            double u[RUN], v[RUN];
-            const int64_t n = TN_MIN(last - from, RUN);
-            load_real(a, a_scale, a_zero, a_at + from * a_step, a_step, n, u);
-            load_real(b, b_scale, b_zero, b_at + from * b_step, b_step, n, v);
-            for (int64_t i = 0; i < n; i++) {
-                const float exact = multiply ? (float)u[i] * (float)v[i] : (float)u[i] + (float)v[i];
-                u[i] = rint((double)(exact / y_scale + zero));
-            }
-            tn_row_store(y->dtype, y->data, line * last + from, 1, n, u);
-        }
-    }
-    return tn_call_status(call);
-}
-
-static tn_status run_qlinear_add(const tn_call *call) { return run_binary(call, false); }
-static tn_status run_qlinear_mul(const tn_call *call) { return run_binary(call, true); }
+// ---- reference: concat ----
 
 // The 256 results that the values of a part have: y for the byte x. A part with the result's scale and zero point keeps its bytes.
 static void concat_table(const tn_call *call, int part, uint8_t table[256])
@@ -422,15 +398,15 @@ static tn_status run_qlinear_concat(const tn_call *call)
 
 QLINEAR(matmul_integer, 2, 4, infer_matmul_integer, .macs = macs_matmul);
 QLINEAR(conv_integer, 2, 4, infer_conv_integer, CONV_ATTRS, .macs = macs_conv);
-QLINEAR(qlinear_conv, 8, 9, infer_qlinear_conv, CONV_ATTRS, .macs = macs_conv);
-QLINEAR(qlinear_matmul, 8, 8, infer_qlinear_matmul, .macs = macs_matmul);
-QLINEAR(qlinear_add, 7, 8, infer_qlinear_binary, .macs = NULL);
-QLINEAR(qlinear_mul, 7, 8, infer_qlinear_binary, .macs = NULL);
+QLINEAR(qlinear_conv, 8, 9, infer_qlinear_conv, .attrs = qconv_attrs, .n_attrs = TN_COUNT(qconv_attrs),
+        .attr_size = sizeof(tn_qconv_attr), .defaults = &qconv_defaults, .macs = macs_conv);
+QLINEAR(qlinear_matmul, 8, 9, infer_qlinear_matmul, .attrs = qmatmul_attrs, .n_attrs = TN_COUNT(qmatmul_attrs),
+        .attr_size = sizeof(tn_qmatmul_attr), .defaults = &qmatmul_defaults, .macs = macs_matmul);
 QLINEAR(qlinear_concat, 5, -1, infer_qlinear_concat, .attrs = concat_attrs, .n_attrs = TN_COUNT(concat_attrs),
         .attr_size = sizeof(tn_qconcat_attr), .defaults = &concat_defaults);
 
 static const tn_op *const ops[] = {&tn_op_matmul_integer, &tn_op_conv_integer, &tn_op_qlinear_conv,  &tn_op_qlinear_matmul,
-                                   &tn_op_qlinear_add,    &tn_op_qlinear_mul,  &tn_op_qlinear_concat};
+                                   &tn_op_qlinear_concat};
 TN_EXPORT_OPS(op_qlinear, ops);
 
 static const tn_kernel rows[] = {
@@ -438,8 +414,6 @@ static const tn_kernel rows[] = {
     TN_REFERENCE_SCRATCH(conv_integer, tn_conv_reference_prepare, run_conv_integer),
     TN_REFERENCE_SCRATCH(qlinear_conv, tn_conv_reference_prepare, run_qlinear_conv),
     TN_REFERENCE_SCRATCH(qlinear_matmul, tn_product_prepare, run_qlinear_matmul),
-    TN_REFERENCE(qlinear_add, NULL, run_qlinear_add),
-    TN_REFERENCE(qlinear_mul, NULL, run_qlinear_mul),
     TN_REFERENCE(qlinear_concat, NULL, run_qlinear_concat),
 };
 TN_EXPORT_KERNELS(op_qlinear, rows);

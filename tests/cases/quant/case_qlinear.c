@@ -4,6 +4,7 @@
 // Ownership: the caller's arena. Threads: one at a time.
 #include "cases/draw.h"
 #include "ops/quant/op_qlinear.h"
+#include "ops/quant/op_qpair.h"
 
 #include <string.h>
 
@@ -42,10 +43,20 @@ static const tn_shape pairs[][2] = {
 enum {
     LAYERS = 2 * TN_COUNT(layers),
     PRODUCTS = 2 * TN_COUNT(products),
-    PAIRS = 2 * TN_COUNT(pairs),
+    PAIRS = 3 * TN_COUNT(pairs),
     JOINS = 3,
     LISTED = LAYERS + PRODUCTS + PAIRS + JOINS
 };
+
+// Either rounding, and sometimes bounds.
+static void draw_rounding(tn_rand *r, tn_qlinear_attr *q)
+{
+    q->rounding = tn_rand_bool(r) ? TN_ROUND_FIXED_Q31 : TN_ROUND_FLOAT_RNE;
+    if (tn_draw_index(r, 3) == 0) {
+        q->low = tn_rand_range(r, -140, 20);
+        q->high = tn_rand_range(r, 30, 270);
+    }
+}
 
 static tn_case_in scale_in(tn_shape shape, double low, double high)
 {
@@ -79,6 +90,9 @@ static bool make_conv(tn_case *c, tn_arena *arena, tn_rand *r, const layer *l, b
     attr->pads = tn_case_ints(arena, 4, pads);
     attr->group = l->g;
     c->attr = attr;
+    if (requantise) {
+        draw_rounding(r, &((tn_qconv_attr *)(void *)attr)->q);
+    }
     const tn_case_in x = bytes_in(tx, (tn_shape){4, {l->n, l->c, l->h, l->w}});
     tn_case_in w = bytes_in(tw, (tn_shape){4, {l->m, l->c / l->g, l->k, l->k}});
     w.constant = true;
@@ -96,7 +110,7 @@ static bool make_conv(tn_case *c, tn_arena *arena, tn_rand *r, const layer *l, b
     return true;
 }
 
-static void make_product(tn_case *c, tn_rand *r, const product *p, bool requantise)
+static bool make_product(tn_case *c, tn_arena *arena, tn_rand *r, const product *p, bool requantise)
 {
     const tn_dtype ta = tn_draw_dtype(r, BYTES), tb = tn_draw_dtype(r, BYTES);
     const tn_shape one = {0};
@@ -105,30 +119,46 @@ static void make_product(tn_case *c, tn_rand *r, const product *p, bool requanti
     tn_case_in b = bytes_in(tb, p->b);
     b.constant = p->b.rank == 2;
     c->op = requantise ? &tn_op_qlinear_matmul : &tn_op_matmul_integer;
+    tn_qmatmul_attr *attr = requantise ? tn_case_attr(arena, c->op) : NULL;
+    if (requantise && !attr) {
+        return false;
+    }
     if (!requantise) {
         const tn_case_in in[] = {a, b, zero_in(ta, one), zero_in(tb, columns)};
         memcpy(c->in, in, sizeof in);
         c->n_in = p->flags & NO_ZERO ? 2 : 4;
-        return;
+        return true;
     }
+    draw_rounding(r, &attr->q);
+    c->attr = attr;
     const tn_case_in in[] = {a, scale_in(one, 0.01, 0.03), zero_in(ta, one), b, scale_in(columns, 0.005, 0.02),
                              zero_in(tb, columns),
-                             scale_in(one, 0.2, 0.9), zero_in(ta, one)};
+                             scale_in(one, 0.2, 0.9), zero_in(ta, one),
+                             {.dtype = TN_I32, .shape = {1, {p->b.dims[p->b.rank - 1]}}, .low = -9000, .high = 9000, .constant = true}};
     memcpy(c->in, in, sizeof in);
-    c->n_in = 8;
+    c->n_in = p->flags & BIAS && p->b.rank > 1 ? 9 : 8;
+    return true;
 }
 
-static void make_pair(tn_case *c, tn_rand *r, const tn_shape pair[2], bool multiply)
+static bool make_pair(tn_case *c, tn_arena *arena, tn_rand *r, const tn_shape pair[2], int kind)
 {
+    static const tn_op *const ops[] = {&tn_op_qlinear_add, &tn_op_qlinear_mul, &tn_op_qlinear_sub};
     const tn_dtype type = tn_draw_dtype(r, BYTES);
     const tn_shape one = {0};
     const int turn = (int)tn_rand_range(r, 0, 1);
     const tn_case_in in[] = {bytes_in(type, pair[turn]), scale_in(one, 0.01, 0.05), zero_in(type, one),
                              bytes_in(type, pair[1 - turn]),
                              scale_in(one, 0.01, 0.05), zero_in(type, one), scale_in(one, 0.02, 0.2), zero_in(type, one)};
-    c->op = multiply ? &tn_op_qlinear_mul : &tn_op_qlinear_add;
+    c->op = ops[kind];
+    tn_qlinear_attr *attr = tn_case_attr(arena, c->op);
+    if (!attr) {
+        return false;
+    }
+    draw_rounding(r, attr);
+    c->attr = attr;
     memcpy(c->in, in, sizeof in);
     c->n_in = 8;
+    return true;
 }
 
 static bool make_join(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
@@ -180,13 +210,11 @@ static bool make_random(tn_case *c, tn_arena *arena, tn_rand *r)
     if (kind == 1) {
         const int64_t m = tn_rand_range(r, 1, 20), k = tn_rand_range(r, 1, 70), n = tn_rand_range(r, 1, 40);
         const product p = {{2, {m, k}}, {2, {k, n}}, (int)tn_draw_index(r, 8)};
-        make_product(c, r, &p, tn_rand_bool(r));
-        return true;
+        return make_product(c, arena, r, &p, tn_rand_bool(r));
     }
     if (kind == 2) {
         const tn_shape whole = tn_draw_shape(r, 0, 4), pair[2] = {whole, tn_draw_part(r, &whole)};
-        make_pair(c, r, pair, tn_rand_bool(r));
-        return true;
+        return make_pair(c, arena, r, pair, (int)tn_draw_index(r, 3));
     }
     return make_join(c, arena, r, (unsigned)tn_draw_index(r, 6));
 }
@@ -198,12 +226,10 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
         return make_conv(c, arena, r, &layers[i / 2], i % 2);
     }
     if (i < LAYERS + PRODUCTS) {
-        make_product(c, r, &products[(i - LAYERS) / 2], i % 2);
-        return true;
+        return make_product(c, arena, r, &products[(i - LAYERS) / 2], i % 2);
     }
     if (i < LAYERS + PRODUCTS + PAIRS) {
-        make_pair(c, r, pairs[(i - LAYERS - PRODUCTS) / 2], i % 2);
-        return true;
+        return make_pair(c, arena, r, pairs[(i - LAYERS - PRODUCTS) / 3], (int)((i - LAYERS - PRODUCTS) % 3));
     }
     return i < LISTED ? make_join(c, arena, r, i - LAYERS - PRODUCTS - PAIRS) : make_random(c, arena, r);
 }

@@ -6,6 +6,7 @@
 #include "ops/nn/nn_reference.h"
 #include "ops/op_facts.h"
 #include "ops/quant/op_qlinear.h"
+#include "ops/quant/op_qpair.h"
 #include "ops/quant/op_quantize.h"
 
 #include <string.h>
@@ -13,6 +14,16 @@
 static bool is_byte(const tn_tensor *tensor) { return tensor->dtype == TN_U8 || tensor->dtype == TN_I8; }
 static const tn_tensor *operand(const tn_query *query, int i) { return i < query->n_in ? query->in[i] : NULL; }
 static bool single(const tn_tensor *tensor) { return !tensor || tn_tensor_count(tensor) == 1; }
+
+// The kernels round in float32 and know no bounds but those of the type.
+static bool plain_rounding(const tn_qlinear_attr *attr, const char **why)
+{
+    if (attr->rounding != TN_ROUND_FLOAT_RNE || attr->low > -128 || attr->high < 255) {
+        *why = "only results rounded in float32 without an activation";
+        return false;
+    }
+    return true;
+}
 
 static const char *saturating(tn_dtype dtype)
 {
@@ -120,6 +131,9 @@ static bool match_conv(const tn_query *query, const char **why)
     *why = "only 8-bit pictures with one scale, or one for each channel of the weights";
     if (!is_byte(query->in[0]) || !is_byte(query->in[at.w]) || query->in[0]->shape.rank != 4 || !single(operand(query, at.x_zero)) ||
         (w_zero && w_zero->dtype != query->in[at.w]->dtype) || !single(w_zero)) {
+        return false;
+    }
+    if (at.x_scale && !plain_rounding(&((const tn_qconv_attr *)query->attr)->q, why)) {
         return false;
     }
     if (at.x_scale && (!single(query->in[1]) || !single(query->in[6]) || query->in[1]->dtype != TN_F32 || query->in[4]->dtype != TN_F32)) {
@@ -242,7 +256,7 @@ static bool match_binary(const tn_query *query, const char **why)
             return false;
         }
     }
-    return query->n_in == 8 && is_byte(query->in[0]) && query->in[0]->dtype == query->in[3]->dtype && query->in[1]->dtype == TN_F32;
+    return plain_rounding(query->attr, why) && query->n_in == 8 && is_byte(query->in[0]) && query->in[0]->dtype == query->in[3]->dtype && query->in[1]->dtype == TN_F32;
 }
 
 static void emit_binary(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)

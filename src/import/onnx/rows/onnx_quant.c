@@ -35,7 +35,7 @@ static const tn_onnx_row rows[] = {
     TN_ROW("DynamicQuantizeLinear", 11, dynamic_quantize_linear),
     TN_ROW("MatMulInteger", 10, matmul_integer),
     {.type = "QLinearConv", .since = 10, .max_in = 9, .op = &tn_op_qlinear_conv, TN_FIELDS(conv_fields)},
-    TN_ROW("QLinearMatMul", 10, qlinear_matmul),
+    {.type = "QLinearMatMul", .since = 10, .max_in = 8, .op = &tn_op_qlinear_matmul},
     {.type = "QuantizeLinear", .since = 10, .op = &tn_op_quantize_linear, TN_FIELDS(quantize_fields)},
     {0},
 };

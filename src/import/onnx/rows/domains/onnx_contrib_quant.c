@@ -12,6 +12,7 @@
 #include "ops/nn/op_pool.h"
 #include "ops/nn/op_softmax.h"
 #include "ops/quant/op_qlinear.h"
+#include "ops/quant/op_qpair.h"
 #include "ops/quant/op_quantize.h"
 
 #include <stddef.h>

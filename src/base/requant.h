@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Requantisation: how a 32-bit sum becomes a value of fewer bits. One definition, for the CPU's references and for the program that
+// runs on the DSP, so that both have the same bits. Freestanding: no library, no operating system.
+//   float_rne   one float32 product, rounded to nearest, ties to even (ONNX, onnxruntime)
+//   fixed_q31   a saturating rounding doubling high product and a rounding shift (gemmlowp, TensorFlow Lite)
+// Ownership: none. Threads: any.
+#ifndef TN_REQUANT_H
+#define TN_REQUANT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef enum tn_rounding { TN_ROUND_FLOAT_RNE, TN_ROUND_FIXED_Q31 } tn_rounding;
+
+// A factor in the form of its rounding: `scale`, or multiplier / 2^31 * 2^shift with multiplier in [2^30, 2^31) or 0.
+typedef struct tn_requant {
+    int32_t rounding;         // tn_rounding
+    float scale;
+    int32_t multiplier, shift;
+} tn_requant;
+
+// Any two products and halves as below hold in 64 bits; >> of a negative number is arithmetic on every target.
+static inline int32_t tn_saturate_i32(int64_t v)
+{
+    return v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : (int32_t)v;
+}
+
+// a * b / 2^31 to nearest, ties up; only INT32_MIN * INT32_MIN saturates. The same bits as gemmlowp's SaturatingRoundingDoublingHighMul.
+static inline int32_t tn_q31_mul(int32_t a, int32_t b)
+{
+    return tn_saturate_i32(((int64_t)a * b + (INT64_C(1) << 30)) >> 31);
+}
+
+// x / 2^n to nearest, ties away from zero, 0 <= n <= 31. gemmlowp's RoundingDivideByPOT.
+static inline int32_t tn_q31_shift(int32_t x, int32_t n)
+{
+    const int64_t mask = (INT64_C(1) << n) - 1, rest = (int64_t)x & mask;
+    return (int32_t)(((int64_t)x >> n) + (rest > (mask >> 1) + (x < 0)));
+}
+
+// shift in [-31, 30]. What the shift to the left pushes out of 32 bits saturates.
+static inline int32_t tn_requant_q31(int32_t sum, int32_t multiplier, int32_t shift)
+{
+    const int32_t left = shift > 0 ? shift : 0, right = shift < 0 ? -shift : 0;
+    return tn_q31_shift(tn_q31_mul(tn_saturate_i32((int64_t)sum * (INT64_C(1) << left)), multiplier), right);
+}
+
+#define TN_REQUANT_BOUND 4194304   // 2^22: results beyond lie outside every type we requantise to
+
+// To nearest, ties to even, by the sum with 1.5 * 2^23 that leaves no bits for a fraction. NaN becomes 0.
+static inline int32_t tn_round_even(float v)
+{
+    const float bound = (float)TN_REQUANT_BOUND, magic = 12582912.0f;
+    if (!(v == v)) {
+        return 0;
+    }
+    v = v > bound ? bound : v < -bound ? -bound : v;
+    const float sum = v + magic;
+    return (int32_t)(sum - magic);
+}
+
+static inline int32_t tn_requant_rne(int32_t sum, float scale) { return tn_round_even((float)sum * scale); }
+
+static inline int32_t tn_requant_apply(const tn_requant *r, int32_t sum)
+{
+    return r->rounding == TN_ROUND_FIXED_Q31 ? tn_requant_q31(sum, r->multiplier, r->shift) : tn_requant_rne(sum, r->scale);
+}
+
+static inline int32_t tn_clamp_i32(int32_t v, int32_t low, int32_t high) { return v < low ? low : v > high ? high : v; }
+
+// ---- sums and products of two quantised operands ----
+
+// x_i stands for scale_i * (x_i - zero_i). float_rne: scales in float32. fixed_q31: factors of the operands to a common scale, to which
+// they are first shifted up by 20 bits, and of the sum (or product) to the result.
+typedef struct tn_requant_pair {
+    int32_t rounding;
+    int32_t a_zero, b_zero, y_zero, low, high;
+    float a_scale, b_scale, y_scale;
+    tn_requant a, b, y;
+} tn_requant_pair;
+
+#define TN_REQUANT_UP 20
+
+// minus: 1 for a - b.
+static inline int32_t tn_requant_sum(const tn_requant_pair *p, int32_t a, int32_t b, int minus)
+{
+    a -= p->a_zero;
+    b -= p->b_zero;
+    int32_t y;
+    if (p->rounding == TN_ROUND_FIXED_Q31) {
+        const int32_t u = tn_requant_q31(a * (1 << TN_REQUANT_UP), p->a.multiplier, p->a.shift);
+        const int32_t v = tn_requant_q31(b * (1 << TN_REQUANT_UP), p->b.multiplier, p->b.shift);
+        y = tn_requant_q31(minus ? u - v : u + v, p->y.multiplier, p->y.shift) + p->y_zero;
+    } else {
+        const float u = p->a_scale * (float)a, v = p->b_scale * (float)b;
+        const float exact = minus ? u - v : u + v, quotient = exact / p->y_scale;
+        y = tn_round_even(quotient + (float)p->y_zero);
+    }
+    return tn_clamp_i32(y, p->low, p->high);
+}
+
+static inline int32_t tn_requant_product(const tn_requant_pair *p, int32_t a, int32_t b)
+{
+    a -= p->a_zero;
+    b -= p->b_zero;
+    int32_t y;
+    if (p->rounding == TN_ROUND_FIXED_Q31) {
+        y = tn_requant_q31(a * b, p->y.multiplier, p->y.shift) + p->y_zero;
+    } else {
+        const float u = p->a_scale * (float)a, v = p->b_scale * (float)b;
+        const float exact = u * v, quotient = exact / p->y_scale;
+        y = tn_round_even(quotient + (float)p->y_zero);
+    }
+    return tn_clamp_i32(y, p->low, p->high);
+}
+
+// ---- softmax ----
+
+#define TN_SOFTMAX_ONE 8388608u   // 2^23: what table[0] holds
+
+// One result of a softmax over quantised values: e and sum come from a table of exp(-scale * d) * 2^23 by the distance d from the
+// largest value; inverse is 2^16 / y_scale. To nearest, ties up. e <= 2^23, inverse < 2^32: all fits 64 bits.
+static inline int32_t tn_requant_softmax(uint32_t e, uint64_t sum, uint32_t inverse, int32_t y_zero, int32_t low, int32_t high)
+{
+    const uint64_t part = (uint64_t)e * inverse, whole = sum << 16;
+    const uint64_t quotient = whole ? (part + whole / 2) / whole : 0;
+    return tn_clamp_i32((int32_t)(quotient > 65535 ? 65535 : quotient) + y_zero, low, high);
+}
+
+#endif

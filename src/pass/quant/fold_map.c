@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of one byte between dequantise and quantise become tables, computed by the reference kernels; sums and products of two,
+// means, softmax and joins become their integer operators.
+// Ownership: new constants belong to the graph. Threads: one per graph.
+#include "pass/quant/quant.h"
+
+#include "ops/math/op_binary.h"
+#include "ops/move/op_join.h"
+#include "ops/nn/op_pool.h"
+#include "ops/nn/op_softmax.h"
+#include "ops/op_eval.h"
+#include "ops/quant/op_qlinear.h"
+#include "ops/quant/op_qmap.h"
+#include "ops/quant/op_qpair.h"
+#include "ops/quant/op_qpool.h"
+#include "ops/quant/op_quantize.h"
+
+#include <math.h>
+#include <string.h>
+
+// ---- tables ----
+
+#define MAX_NODES 16     // of a function written out
+
+typedef struct function {
+    tn_quantised x;              // what it is a function of
+    tn_node *node[MAX_NODES];    // operands before their users
+    int n_nodes;
+} function;
+
+static int index_of(const function *f, const tn_value *value)
+{
+    for (int i = 0; i < f->n_nodes; i++) {
+        if (f->node[i]->out[0] == value) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+// Collects what makes `value`; false: it is no function of one byte tensor and of single constants.
+static bool collect(function *f, const tn_value *value, int depth)
+{
+    tn_quantised q;
+    double constant;
+    if (tn_dequantised_whole(value, &q)) {
+        const bool first = f->x.x == NULL;
+        if (first) {
+            f->x = q;
+        }
+        return first || (f->x.x == q.x && tn_same_quantisation(&f->x, &q));
+    }
+    if (!value || index_of(f, value) >= 0 || tn_scalar(value, &constant)) {
+        return true;
+    }
+    tn_node *node = value->producer;
+    if (!node || depth > MAX_NODES || !(node->op->flags & TN_OP_ELEMENTWISE) || (node->op->flags & TN_OP_RANDOM) || node->n_out != 1 ||
+        !tn_is_f32(value) || node->n_in > 4) {
+        return false;
+    }
+    for (int i = 0; i < node->n_in; i++) {
+        if (!collect(f, node->in[i], depth + 1)) {
+            return false;
+        }
+    }
+    if (index_of(f, value) < 0) {
+        if (f->n_nodes == MAX_NODES) {
+            return false;
+        }
+        f->node[f->n_nodes++] = node;
+    }
+    return true;
+}
+
+// The function's values for all bytes, by the reference kernels.
+static tn_status evaluate(const function *f, float *values, tn_pass_context *context, bool *done)
+{
+    tn_tensor result[MAX_NODES + 1];
+    tn_arena arena;
+    tn_status status = TN_OK;
+    tn_arena_init(&arena, context->heap);
+    result[MAX_NODES] = (tn_tensor){.dtype = TN_F32, .shape = {1, {256}}, .data = values};
+    for (int i = 0; i < 256; i++) {
+        const int32_t v = f->x.dtype == TN_I8 ? (int8_t)i : i;
+        values[i] = (float)(v - f->x.zero_first) * f->x.first;
+    }
+    const tn_tensor *last = &result[MAX_NODES];
+    for (int n = 0; n < f->n_nodes && status == TN_OK; n++) {
+        const tn_node *node = f->node[n];
+        const tn_tensor *in[4] = {NULL};
+        for (int i = 0; i < node->n_in; i++) {
+            const int at = node->in[i] ? index_of(f, node->in[i]) : -1;
+            in[i] = !node->in[i] ? NULL : at >= 0 ? &result[at] : node->in[i]->constant ? node->in[i]->constant : &result[MAX_NODES];
+        }
+        status = tn_op_eval(node->op, node->attr, node->name, in, node->n_in, &result[n], 1, 65536, &arena, context->heap, NULL);
+        last = &result[n];
+    }
+    *done = status == TN_OK && last->dtype == TN_F32 && tn_tensor_count(last) == 256;
+    if (*done && last->data != values) {
+        memcpy(values, last->data, 256 * sizeof *values);
+    }
+    tn_arena_deinit(&arena);
+    return status == TN_OUT_OF_MEMORY ? tn_fail_memory(context->diag, "table", sizeof result) : TN_OK;
+}
+
+static tn_value *table_of(tn_graph *graph, const float *values, const tn_quantised *y)
+{
+    uint8_t table[256];
+    for (int i = 0; i < 256; i++) {
+        table[i] = (uint8_t)tn_quantise_one(y, (double)values[i]);
+    }
+    return tn_new_bytes(graph, y->dtype, 256, table);
+}
+
+static tn_status fold_table(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, bool *done)
+{
+    function f = {.n_nodes = 0};
+    float values[256];
+    if (!collect(&f, y->x, 0) || !f.x.x || f.x.x->constant || !tn_surely_same(&f.x.x->shape, &y->x->shape)) {
+        return TN_OK;
+    }
+    if (f.n_nodes == 0 && tn_same_quantisation(&f.x, y) && tn_can_replace(context, node->out[0], f.x.x)) {
+        *done = true;
+        return tn_bypass(graph, context, node, f.x.x);
+    }
+    TN_TRY(evaluate(&f, values, context, done));
+    if (!*done) {
+        return TN_OK;
+    }
+    tn_value *table = table_of(graph, values, y), *in[2] = {f.x.x, table};
+    tn_node *from[MAX_NODES];
+    for (int i = 0; i < f.n_nodes; i++) {
+        from[i] = f.node[f.n_nodes - 1 - i];
+    }
+    return table ? tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_qlinear_table, .in = in, .n_in = 2,
+                                                                 .from = from, .n_from = f.n_nodes}, NULL)
+                 : tn_fail_memory(context->diag, node->name, 256);
+}
+
+// A byte tensor brought to another quantisation, before `before`; itself where it has it.
+static tn_status requantised(tn_graph *graph, tn_pass_context *context, tn_node *before, const tn_quantised *x, const tn_quantised *y,
+                             tn_value **out)
+{
+    float values[256];
+    if (tn_same_quantisation(x, y)) {
+        *out = x->x;
+        return TN_OK;
+    }
+    for (int i = 0; i < 256; i++) {
+        const int32_t v = x->dtype == TN_I8 ? (int8_t)i : i;
+        values[i] = (float)(v - x->zero_first) * x->first;
+    }
+    tn_value *in[2] = {x->x, table_of(graph, values, y)};
+    if (!in[1]) {
+        return tn_fail_memory(context->diag, before->name, 256);
+    }
+    return tn_insert_node(graph, context, before, before, &tn_op_qlinear_table, NULL, in, 2, y->dtype, &x->x->shape, out);
+}
+
+// ---- joins ----
+
+static tn_status fold_concat(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, bool *done)
+{
+    tn_node *join = tn_made_by(y->x, &tn_op_concat);
+    tn_quantised part[TN_MAX_IN];
+    tn_value *in[TN_MAX_IN];
+    if (!join || !tn_used_once(context, y->x) || join->n_in > TN_MAX_IN) {
+        return TN_OK;
+    }
+    for (int i = 0; i < join->n_in; i++) {
+        if (!tn_dequantised_whole(join->in[i], &part[i])) {
+            return TN_OK;
+        }
+    }
+    for (int i = 0; i < join->n_in; i++) {
+        TN_TRY(requantised(graph, context, node, &part[i], y, &in[i]));
+    }
+    *done = true;
+    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_concat, .attr = join->attr, .in = in,
+                                                         .n_in = join->n_in, .from = &join, .n_from = 1}, NULL);
+}
+
+// ---- operators of one or two quantised operands ----
+
+static tn_status fold_pair(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, const tn_op *op, tn_node **from,
+                           int n_from, const tn_qlinear_attr *attr, bool *done)
+{
+    tn_quantised a, b;
+    const tn_node *pair = from[n_from - 1];
+    if (pair->n_in != 2 || !tn_dequantised_whole(pair->in[0], &a) || !tn_dequantised_whole(pair->in[1], &b) || a.dtype != y->dtype ||
+        b.dtype != y->dtype) {
+        return TN_OK;
+    }
+    tn_value *in[8] = {a.x, a.scale, a.zero, b.x, b.scale, b.zero, y->scale, y->zero};
+    *done = true;
+    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = op, .attr = attr, .in = in, .n_in = 8, .from = from,
+                                                         .n_from = n_from}, NULL);
+}
+
+static tn_status fold_unary(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, const tn_op *op, tn_node **from,
+                            int n_from, const void *attr, bool *done)
+{
+    tn_quantised x;
+    const tn_node *unary = from[n_from - 1];
+    if (!tn_dequantised_whole(unary->in[0], &x)) {
+        return TN_OK;
+    }
+    tn_value *in[5] = {x.x, x.scale, x.zero, y->scale, y->zero};
+    *done = true;
+    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = op, .attr = attr, .in = in, .n_in = 5, .from = from,
+                                                         .n_from = n_from}, NULL);
+}
+
+static const struct { const tn_op *real, *whole; } pairs[] = {
+    {&tn_op_add, &tn_op_qlinear_add}, {&tn_op_sub, &tn_op_qlinear_sub}, {&tn_op_mul, &tn_op_qlinear_mul}};
+
+tn_status tn_fold_map(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done)
+{
+    tn_quantised y;
+    tn_node *from[TN_QUANT_CHAIN + 1];
+    int n_from = 0;
+    double low, high;
+    if (!tn_quantises(node, &y)) {
+        return TN_OK;
+    }
+    TN_TRY(fold_table(graph, context, node, &y, done));
+    TN_TRY(*done ? TN_OK : fold_concat(graph, context, node, &y, done));
+    const tn_value *value = *done ? NULL : tn_peel_bounds(context, y.x, &low, &high, from, &n_from);
+    tn_node *work = value ? value->producer : NULL;
+    if (!work || !tn_used_once(context, value) || work->n_out != 1) {
+        return TN_OK;
+    }
+    from[n_from++] = work;
+    const tn_qlinear_attr q = {.rounding = context->rounding, .low = low > -INFINITY ? tn_quantise_one(&y, low) : INT16_MIN,
+                               .high = high < INFINITY ? tn_quantise_one(&y, high) : INT16_MAX};
+    for (size_t i = 0; i < TN_COUNT(pairs); i++) {
+        if (work->op == pairs[i].real) {
+            return fold_pair(graph, context, node, &y, pairs[i].whole, from, n_from, &q, done);
+        }
+    }
+    if (work->op == &tn_op_average_pool) {
+        const tn_qpool_attr attr = {.pool = *(const tn_pool_attr *)work->attr, .q = q};
+        return fold_unary(graph, context, node, &y, &tn_op_qlinear_average_pool, from, n_from, &attr, done);
+    }
+    if (work->op == &tn_op_global_average_pool) {
+        return fold_unary(graph, context, node, &y, &tn_op_qlinear_global_average_pool, from, n_from, &q, done);
+    }
+    if (work->op == &tn_op_softmax) {
+        const tn_qsoftmax_attr attr = {.axis = ((const tn_softmax_attr *)work->attr)->axis, .q = q};
+        return fold_unary(graph, context, node, &y, &tn_op_qlinear_softmax, from, n_from, &attr, done);
+    }
+    return TN_OK;
+}
+
+// ---- qlinear_concat ----
+
+// Its parts are brought to the result's quantisation, and joined.
+static tn_status split_concat(tn_graph *graph, tn_pass_context *context, tn_node *node)
+{
+    tn_quantised part[TN_MAX_IN];
+    tn_value *in[TN_MAX_IN];
+    double scale, zero = 0;
+    const int parts = (node->n_in - 2) / 3;
+    const tn_dtype dtype = node->out[0] ? node->out[0]->dtype : TN_NONE;
+    if ((dtype != TN_U8 && dtype != TN_I8) || !tn_scalar(node->in[0], &scale) || (node->in[1] && !tn_scalar(node->in[1], &zero))) {
+        return TN_OK;
+    }
+    const tn_quantised y = {.count = 1, .first = (float)scale, .zero_first = (int32_t)zero, .dtype = dtype};
+    for (int i = 0; i < parts; i++) {
+        tn_value *const *at = &node->in[2 + 3 * i];
+        scale = zero = 0;
+        if (!at[0] || at[0]->dtype != dtype || !tn_scalar(at[1], &scale) || (at[2] && !tn_scalar(at[2], &zero))) {
+            return TN_OK;
+        }
+        part[i] = (tn_quantised){.x = at[0], .count = 1, .first = (float)scale, .zero_first = (int32_t)zero, .dtype = dtype};
+    }
+    for (int i = 0; i < parts; i++) {
+        TN_TRY(requantised(graph, context, node, &part[i], &y, &in[i]));
+    }
+    const tn_concat_attr attr = {.axis = ((const tn_qconcat_attr *)node->attr)->axis};
+    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_concat, .attr = &attr, .in = in, .n_in = parts}, NULL);
+}
+
+// ---- the pass ----
+
+static tn_status run_quant_fold(tn_graph *graph, tn_pass_context *context)
+{
+    for (tn_node *node = graph->first, *next; node; node = next) {
+        bool done = false;
+        next = node->next;
+        if (node->op == &tn_op_qlinear_concat) {
+            TN_TRY(split_concat(graph, context, node));
+            continue;
+        }
+        TN_TRY(tn_fold_sum(graph, context, node, &done));
+        TN_TRY(done ? TN_OK : tn_fold_behind(graph, context, node, &done));
+        TN_TRY(done ? TN_OK : tn_fold_map(graph, context, node, &done));
+    }
+    // What nobody reads as floats any more must not be computed: weights are large.
+    for (tn_node *node = graph->last, *prev; node; node = prev) {
+        prev = node->prev;
+        if (node->op == &tn_op_dequantize_linear) {
+            (void)tn_drop_unused(graph, context, node);
+        }
+    }
+    return TN_OK;
+}
+
+const tn_pass tn_pass_quant_fold = {"quant_fold", run_quant_fold};

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// Passes over quantised graphs: dequantise - compute - quantise becomes one operator on integers (ops/quant), with no float32 in
+// between. What cannot be told in integers stays as it is.
+// Ownership: const data; views borrow from the graph. Threads: any.
+#ifndef TN_QUANT_H
+#define TN_QUANT_H
+
+#include "pass/rewrite.h"
+
+extern const tn_pass tn_pass_quant_move;    // movement is done on the bytes, before they are dequantised
+extern const tn_pass tn_pass_quant_fold;    // everything else: results that are quantised
+
+// ---- what the files of this folder share ----
+
+// A byte tensor and what its numbers mean: scale * (x - zero), one scale for all or one for each index of `axis`.
+typedef struct tn_quantised {
+    tn_value *x, *scale, *zero;   // zero NULL: 0
+    int64_t count;                // scales
+    int axis;                     // when count > 1
+    float first;                  // scale 0
+    int32_t zero_first;
+    tn_dtype dtype;
+} tn_quantised;
+
+// `value` is what a dequantize_linear makes of bytes with constant scales that are positive and finite.
+bool tn_dequantised(const tn_value *value, tn_quantised *out);
+
+// The same with one scale.
+bool tn_dequantised_whole(const tn_value *value, tn_quantised *out);
+
+// `node` is a quantize_linear from float32 to bytes by one such scale; out->x is its operand.
+bool tn_quantises(const tn_node *node, tn_quantised *out);
+
+// One scale and one zero point that are the same in both.
+bool tn_same_quantisation(const tn_quantised *a, const tn_quantised *b);
+
+// The nearest integer for a real number, in the range of the type.
+int32_t tn_quantise_one(const tn_quantised *q, double real);
+
+// New constants; NULL: no memory.
+tn_value *tn_new_bytes(tn_graph *graph, tn_dtype dtype, int64_t count, const uint8_t *data);
+tn_value *tn_new_i32(tn_graph *graph, int64_t count, int32_t **data);
+
+// Nodes above `value` up to a dequantised value that only bound it from below and above: relu and clip. *low and *high become
+// narrower, nodes go to from[*n_from ...]. Returns the value under them.
+#define TN_QUANT_CHAIN 8
+tn_value *tn_peel_bounds(const tn_pass_context *context, tn_value *value, double *low, double *high, tn_node **from, int *n_from);
+
+// Each tries to make one integer operator of the quantize_linear `node` and what is before it; *done tells.
+tn_status tn_fold_sum(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done);       // conv, matmul, gemm
+tn_status tn_fold_behind(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done);    // affine work behind qlinear_conv
+tn_status tn_fold_map(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done);       // functions of a byte, pools, pairs
+
+#endif

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cases of functions of one quantised operand: tables, softmax, average pooling, in both roundings. Results are exact.
+// Ownership: the caller's arena. Threads: one at a time.
+#include "cases/draw.h"
+#include "ops/quant/op_qmap.h"
+#include "ops/quant/op_qpool.h"
+
+#define BYTES (1u << TN_U8 | 1u << TN_I8)
+
+static const tn_shape shapes[] = {{4, {1, 8, 7, 9}}, {4, {2, 3, 12, 5}}, {4, {1, 17, 4, 4}}, {4, {1, 1, 3, 40}}};
+
+enum { TABLE, SOFTMAX, POOL, GLOBAL, KINDS, LISTED = KINDS * 2 * TN_COUNT(shapes) };
+
+static tn_case_in bytes_in(tn_dtype dtype, tn_shape shape)
+{
+    return (tn_case_in){.dtype = dtype, .shape = shape, .low = dtype == TN_I8 ? -128 : 0, .high = dtype == TN_I8 ? 127 : 255};
+}
+
+static tn_case_in scale_in(double low, double high)
+{
+    return (tn_case_in){.dtype = TN_F32, .low = low, .high = high, .constant = true};
+}
+
+static tn_case_in zero_in(tn_dtype dtype)
+{
+    return (tn_case_in){.dtype = dtype, .low = dtype == TN_I8 ? -9 : 110, .high = dtype == TN_I8 ? 9 : 140, .constant = true};
+}
+
+static tn_qlinear_attr draw_rounding(tn_rand *r)
+{
+    return (tn_qlinear_attr){.rounding = tn_rand_bool(r) ? TN_ROUND_FIXED_Q31 : TN_ROUND_FLOAT_RNE, .low = INT16_MIN, .high = INT16_MAX};
+}
+
+static bool set_pool(tn_case *c, tn_arena *arena, tn_rand *r)
+{
+    tn_qpool_attr *attr = tn_case_attr(arena, c->op);
+    if (!attr) {
+        return false;
+    }
+    const int64_t kernel[] = {tn_rand_range(r, 1, 3), tn_rand_range(r, 1, 3)}, strides[] = {tn_rand_range(r, 1, 2), 1};
+    const int64_t pads[] = {kernel[0] / 2, 0, 0, kernel[1] / 2};
+    attr->pool.kernel = tn_case_ints(arena, 2, kernel);
+    attr->pool.strides = tn_case_ints(arena, 2, strides);
+    attr->pool.pads = tn_case_ints(arena, 4, pads);
+    attr->pool.count_include_pad = tn_rand_bool(r);
+    attr->pool.ceil_mode = tn_rand_bool(r);
+    attr->q = draw_rounding(r);
+    c->attr = attr;
+    return true;
+}
+
+static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
+{
+    static const tn_op *const ops[] = {&tn_op_qlinear_table, &tn_op_qlinear_softmax, &tn_op_qlinear_average_pool,
+                                       &tn_op_qlinear_global_average_pool};
+    const int kind = i < LISTED ? (int)(i % KINDS) : (int)tn_draw_index(r, KINDS);
+    const tn_shape shape = i < LISTED ? shapes[i / KINDS % TN_COUNT(shapes)] : kind < POOL ? tn_draw_shape(r, 1, 4) : TN_DRAW(r, shapes);
+    const tn_dtype x = tn_draw_dtype(r, BYTES), y = tn_draw_dtype(r, BYTES);
+    c->op = ops[kind];
+    c->n_out = 1;
+    c->in[0] = bytes_in(x, shape);
+    if (kind == TABLE) {
+        c->in[1] = bytes_in(y, (tn_shape){1, {256}});
+        c->in[1].constant = true;
+        c->n_in = 2;
+        return true;
+    }
+    c->in[1] = scale_in(0.01, 0.1);
+    c->in[2] = zero_in(x);
+    c->in[3] = kind == SOFTMAX ? scale_in(1.0 / 256, 1.0 / 256) : scale_in(0.01, 0.1);
+    c->in[4] = zero_in(y);
+    c->n_in = 5;
+    if (kind == POOL) {
+        return set_pool(c, arena, r);
+    }
+    if (kind == GLOBAL) {
+        tn_qlinear_attr *attr = tn_case_attr(arena, c->op);
+        if (attr) {
+            *attr = draw_rounding(r);
+        }
+        c->attr = attr;
+        return attr != NULL;
+    }
+    tn_qsoftmax_attr *attr = tn_case_attr(arena, c->op);
+    if (attr) {
+        attr->axis = tn_rand_range(r, -shape.rank, shape.rank - 1);
+    }
+    c->attr = attr;
+    return attr != NULL;
+}
+
+TN_CASE_EXPORT(qmap){"qmap", LISTED, make};
