@@ -297,6 +297,13 @@ typedef struct tenon_tensor {
     size_t count;
 } tenon_tensor;
 
+/* Zero copy. Tensors of the caller are dense and row-major: no strides, elements native-endian, 4- and 2-bit ones in a byte each (signed ones
+   sign-extended), string cells as const char *. tenon_session_bind_input reads them where they lie, aligned to their element;
+   tenon_session_bind_output writes a result where it shall be, aligned to 8 bytes (64 is best for both). Either is without any copy where
+   the model's input or output is a tensor; a result that is an input or a constant of the model is copied into its buffer. Input and
+   output buffers may not overlap. Weights stay in the mapped file where their type and alignment allow (copied_bytes of MODEL tells
+   what had to be copied) and packed weights are shared by all sessions of a model. */
+
 /* Sets an input by copy: `bytes` must be what the shape needs. Stays set until set again or tenon_session_clear_inputs. */
 TENON_API tenon_status tenon_session_set_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims,
                                                const void *data, size_t bytes, tenon_error **error);

@@ -8,8 +8,11 @@
 
 The shape of the interface is that of onnxruntime. Importing loads nothing, starts no thread and probes no device.
 """
+from ._binding import Binding
+from ._convert import convert
+from ._dlpack import DLPackArray
 from ._error import Error, Status
 from ._session import InferenceSession, NodeArg, devices, version
 
-__all__ = ["Error", "InferenceSession", "NodeArg", "Status", "devices", "version"]
+__all__ = ["Binding", "DLPackArray", "Error", "InferenceSession", "NodeArg", "Status", "convert", "devices", "version"]
 __version__ = "0.1.0"

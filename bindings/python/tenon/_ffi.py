@@ -19,6 +19,7 @@ MAX_RANK = 8
 
 TakeFn = c.CFUNCTYPE(c.c_void_p, c.c_void_p, c.c_size_t, c.c_size_t)
 GiveFn = c.CFUNCTYPE(None, c.c_void_p, c.c_void_p)
+KeyFn = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_char_p, c.POINTER(c.c_uint8))
 LogFn = c.CFUNCTYPE(None, c.c_void_p, c.c_int, c.c_char_p)
 
 
@@ -28,7 +29,8 @@ class Allocator(c.Structure):
 
 class ModelOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("allocator", Allocator), ("log", LogFn), ("log_context", c.c_void_p),
-                ("folder", c.c_char_p), ("no_optimise", c.c_int), ("limit_tensor_bytes", c.c_uint64), ("limit_nodes", c.c_uint64)]
+                ("folder", c.c_char_p), ("no_optimise", c.c_int), ("limit_tensor_bytes", c.c_uint64), ("limit_nodes", c.c_uint64),
+                ("registry", c.c_void_p), ("sha256", c.c_char_p), ("verify", c.c_int), ("key", KeyFn), ("key_context", c.c_void_p)]
 
 
 class ValueInfo(c.Structure):
@@ -43,6 +45,12 @@ class SessionOptions(c.Structure):
                 ("limit_work", c.c_uint64), ("limit_loop_steps", c.c_uint64), ("limit_peak_bytes", c.c_uint64),
                 ("plan_cache", c.c_size_t), ("pool", c.c_void_p), ("arenas", c.c_void_p), ("light", c.c_int),
                 ("power", c.c_void_p), ("cache", c.c_char_p), ("store", c.c_char_p)]
+
+
+class SaveOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("targets", c.c_char_p), ("session", c.c_void_p), ("split_weights", c.c_int),
+                ("drop_imported", c.c_int), ("key", KeyFn), ("key_context", c.c_void_p), ("key_name", c.c_char_p),
+                ("chunk_bytes", c.c_size_t)]
 
 
 class Tensor(c.Structure):
@@ -81,6 +89,8 @@ _PROTOTYPES = {
     "tenon_session_set_none": (c.c_int, [Handle, c.c_char_p, _OUT]),
     "tenon_session_output_item": (c.c_int, [Handle, c.c_size_t, c.c_size_t, c.POINTER(Tensor), _OUT]),
     "tenon_session_bind_input": (c.c_int, [Handle, c.c_char_p, c.c_int, c.c_int, _DIMS, c.c_void_p, c.c_size_t, _OUT]),
+    "tenon_session_bind_output": (c.c_int, [Handle, c.c_char_p, c.c_void_p, c.c_size_t, _OUT]),
+    "tenon_model_save": (c.c_int, [Handle, c.c_char_p, c.POINTER(SaveOptions), _OUT]),
     "tenon_session_clear_inputs": (None, [Handle]),
     "tenon_session_run": (c.c_int, [Handle, _NAMES, c.c_size_t, _OUT]),
     "tenon_session_output": (c.c_int, [Handle, c.c_size_t, c.POINTER(Tensor), _OUT]),

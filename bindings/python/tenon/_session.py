@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """InferenceSession: one model opened for running, in the shape that onnxruntime made usual.
 
-A session belongs to the process that made it and serves one run at a time (a lock sees to it). Feeds are read in place where
-numpy's layout allows; results are copied once, into arrays that belong to the caller.
+A session belongs to the process that made it and serves one run at a time (a lock sees to it). Feeds are read in place where their
+layout allows: numpy arrays, buffers, DLPack tensors. Results of shapes that are known ahead are written straight into new arrays, others
+are copied once; either way they belong to the caller. io_binding() gives runs that read and write the caller's own memory.
 """
 from __future__ import annotations
 
@@ -15,7 +16,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 import numpy as np
 
-from . import _dtype, _ffi
+from . import _binding, _dlpack, _dtype, _ffi
 from ._error import Error, Status
 
 _REPORTS = {"explain": 0, "placement": 1, "memory": 2, "statistics": 3, "model": 4, "graph": 5}
@@ -103,6 +104,27 @@ def _encode(value: Union[str, bytes, os.PathLike, None], what: str) -> Optional[
     return encoded
 
 
+def key_function(key: Union[bytes, Callable[[str], bytes], None]) -> Any:
+    """A key, or a function from its name to it, as the C interface takes it; None for None."""
+    if key is None:
+        return None
+    if not callable(key) and not isinstance(key, (bytes, bytearray)):
+        raise Error(Status.INVALID_ARGUMENT, "a key is 32 bytes, or a function from its name to them", "key")
+
+    def give(_: Any, name: bytes, out: Any) -> int:
+        try:
+            found = bytes(key(_ffi.text(name)) if callable(key) else key)
+        except Exception:                          # a callback cannot raise through C: the library says that there is no such key
+            _log.exception("the key function failed")
+            return 1
+        if len(found) != 32:
+            return 1
+        c.memmove(out, found, 32)
+        return 0
+
+    return _ffi.KeyFn(give)
+
+
 class InferenceSession:
     """A model, opened, optimised and ready to run.
 
@@ -113,6 +135,8 @@ class InferenceSession:
     isa: highest instruction set to use ("portable", "avx2", ...). pin: "op=version,...". optimise: False keeps the graph as it is.
     folder: where external data of a model given as bytes may lie. cache: folder where a device may keep programs that it built.
     store: "image" or "buffer", how a GPU keeps tensors of pictures. The limit_* options are those of tenon.h.
+    sha256: refuse any other file (docs/format.md). verify: compare the weights of a .tenon file with its hashes. key: 32 bytes, or a
+    function from a key's name to them, for encrypted weights.
 
     Raises tenon.Error. Warnings of the library go to logging.getLogger("tenon").
     """
@@ -122,7 +146,8 @@ class InferenceSession:
                  isa: Optional[str] = None, pin: Optional[str] = None, optimise: bool = True,
                  folder: Union[str, os.PathLike, None] = None, cache: Union[str, os.PathLike, None] = None,
                  store: Optional[str] = None, plan_cache: int = 0, limit_tensor_bytes: int = 0,
-                 limit_nodes: int = 0, limit_work: int = 0, limit_loop_steps: int = 0, limit_peak_bytes: int = 0) -> None:
+                 limit_nodes: int = 0, limit_work: int = 0, limit_loop_steps: int = 0, limit_peak_bytes: int = 0,
+                 sha256: Optional[str] = None, verify: bool = False, key: Union[bytes, Callable[[str], bytes], None] = None) -> None:
         self._model: Optional[int] = None
         self._session: Optional[int] = None
         self._pid = os.getpid()
@@ -137,6 +162,12 @@ class InferenceSession:
         model_options.no_optimise = 0 if optimise else 1
         model_options.limit_tensor_bytes = _unsigned("limit_tensor_bytes", limit_tensor_bytes)
         model_options.limit_nodes = _unsigned("limit_nodes", limit_nodes)
+
+        model_options.sha256 = _encode(sha256, "sha256")
+        model_options.verify = int(bool(verify))
+        key_fn = key_function(key)
+        if key_fn is not None:
+            model_options.key = key_fn
 
         options = _ffi.SessionOptions()
         lib.tenon_options_init(c.byref(options), c.sizeof(options))
@@ -236,8 +267,8 @@ class InferenceSession:
 
         output_names: names of outputs or of tensors inside the model; None for all outputs. Only what they need is computed.
         feeds: name -> array of the input's dtype and a shape that fits it. numpy and ml_dtypes arrays, scalars as 0-d arrays,
-        object arrays of str for text, lists of arrays for sequences; None leaves an optional input out. Dense aligned arrays are
-        read in place. Results are arrays, lists of arrays for sequences, and None for an optional that holds nothing.
+        object arrays of str for text, lists of arrays for sequences; None leaves an optional input out. Anything with the buffer
+        protocol or __dlpack__ (torch, jax ...) is taken too. Dense aligned arrays are read in place. Results are arrays, lists of arrays for sequences, and None for an optional that holds nothing.
         """
         if not isinstance(feeds, Mapping):
             raise Error(Status.INVALID_ARGUMENT, f"feeds are a dict from names to arrays, not {type(feeds).__name__}", "feeds")
@@ -254,12 +285,77 @@ class InferenceSession:
                     elif self._args.get(name) is not None and self._args[name].optional:
                         self._call(self._lib.tenon_session_set_none, session, _encode(name, "feeds"))
                 names = None if output_names is None else [_encode(n, "output_names") for n in output_names]
-                array = (c.c_char_p * len(names))(*names) if names else None
                 if names is not None and not names:
                     return []
-                self._call(self._lib.tenon_session_run, session, array, len(names or ()))
-                count = self._lib.tenon_session_output_count(session)
-                return [self._result(session, index) for index in range(count)]
+                return self._run_into(session, names, self._fresh(names))
+            finally:
+                self._lib.tenon_session_clear_inputs(session)
+                del keep
+
+    def _fresh(self, names: Optional[List[bytes]]) -> Dict[bytes, np.ndarray]:
+        """Arrays for the outputs whose shape is known ahead, by name."""
+        fresh = {}
+        for arg in self._outputs:
+            name = arg.name.encode("utf-8", "surrogateescape")
+            if not (arg.sequence or arg.optional) and (names is None or names.count(name) == 1):
+                array = _binding.empty_for(arg.shape, arg.dtype)
+                if array is not None:
+                    fresh[name] = array
+        return fresh
+
+    def _run_into(self, session: int, names: Optional[List[bytes]], into: Dict[bytes, np.ndarray]) -> List[Any]:
+        """Runs with some outputs written to arrays, and gives all of them. The session keeps no address."""
+        bound = []
+        try:
+            for name, array in into.items():
+                self._call(self._lib.tenon_session_bind_output, session, name, array.ctypes.data, array.nbytes)
+                bound.append(name)
+            array = (c.c_char_p * len(names))(*names) if names else None
+            self._call(self._lib.tenon_session_run, session, array, len(names or ()))
+            order = names if names is not None else [a.name.encode("utf-8", "surrogateescape") for a in self._outputs]
+            return [self._result(session, index, name, into.get(name)) for index, name in enumerate(order)]
+        finally:
+            for name in bound:
+                self._lib.tenon_session_bind_output(session, name, None, 0, None)
+
+    def io_binding(self) -> _binding.Binding:
+        """A Binding of this session: inputs and outputs in the caller's memory."""
+        return _binding.Binding(self)
+
+    def run_with_iobinding(self, binding: _binding.Binding) -> List[Any]:
+        """The same as binding.run()."""
+        return binding.run()
+
+    def _run_bound(self, inputs: Dict[str, Any], outputs: Dict[str, Optional[np.ndarray]]) -> List[Any]:
+        self._usable()
+        with self._lock:
+            session = self._usable()
+            try:
+                for name, value in inputs.items():
+                    encoded = _encode(name, "name")
+                    if value is None:
+                        self._call(self._lib.tenon_session_set_none, session, encoded)
+                    elif isinstance(value, list):
+                        self._bind(session, name, value)
+                    else:
+                        t = value[0]
+                        self._call(self._lib.tenon_session_bind_input, session, encoded, t.dtype, t.rank, t.dims, t.data, t.bytes)
+                names = [_encode(name, "name") for name in outputs] or None
+                into = {name: array for name, array in zip(names or (), outputs.values()) if array is not None}
+                return self._run_into(session, names, into)
+            finally:
+                self._lib.tenon_session_clear_inputs(session)
+
+    def _save(self, path: Optional[bytes], options: _ffi.SaveOptions, feeds: Mapping[str, Any]) -> None:
+        """tenon_model_save for these inputs."""
+        with self._lock:
+            session = self._usable()
+            keep = []
+            try:
+                for name, value in feeds.items():
+                    keep.append(self._bind(session, name, value))
+                options.session = session
+                self._call(self._lib.tenon_model_save, self._model, path, c.byref(options))
             finally:
                 self._lib.tenon_session_clear_inputs(session)
                 del keep
@@ -301,6 +397,8 @@ class InferenceSession:
     def _as_array(name: str, value: Any, want: Optional[int]) -> np.ndarray:
         if isinstance(value, np.ndarray):
             return value
+        if _dlpack.is_producer(value):
+            return _dlpack.array_of(name, value)
         if isinstance(value, (list, tuple)):
             raise Error(Status.INVALID_ARGUMENT, "a list was given, but the model takes a tensor here: give a numpy array", name)
         if isinstance(value, (bool, int, float, complex)) and want not in (None, _dtype.STRING):
@@ -322,10 +420,12 @@ class InferenceSession:
         pointers = (c.c_char_p * max(1, len(words)))(*words)
         return c.addressof(pointers), len(words) * c.sizeof(c.c_char_p), (pointers, words)
 
-    def _result(self, session: int, index: int) -> Any:
-        """Copies result `index` of the last run out of the session."""
+    def _result(self, session: int, index: int, name: bytes, bound: Optional[np.ndarray]) -> Any:
+        """Result `index` of the last run: the array it was written to, else a copy."""
         tensor = _ffi.Tensor()
         self._call(self._lib.tenon_session_output, session, index, c.byref(tensor))
+        if bound is not None and tensor.kind == _ffi.TENSOR:
+            return _binding.shaped(_ffi.text(name), bound, tensor.dtype, tuple(tensor.dims[:tensor.rank]), tensor.data)
         if tensor.kind == _ffi.NONE:
             return None
         if tensor.kind == _ffi.SEQUENCE:

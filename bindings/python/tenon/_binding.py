@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Binding: inputs and outputs of a session in memory of the caller, set once and run many times.
+
+Nothing is copied: inputs are read where they are, results are written where they shall be. A binding keeps what it was given alive;
+it holds no part of the session, so that several bindings may take turns.
+"""
+from __future__ import annotations
+
+import ctypes as c
+from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
+
+import numpy as np
+
+from . import _dlpack, _dtype
+from ._error import Error, Status
+
+if TYPE_CHECKING:
+    from ._session import InferenceSession
+
+_ALIGNMENT = 8
+
+
+def output_array(name: str, value: Any) -> np.ndarray:
+    """The array that an output is written to: value itself, or a view of its memory by DLPack or the buffer protocol."""
+    if isinstance(value, np.ndarray):
+        array = value
+    elif _dlpack.is_producer(value):
+        array = _dlpack.array_of(name, value)
+    else:
+        try:
+            array = np.asarray(memoryview(value))
+        except TypeError:
+            raise Error(Status.INVALID_ARGUMENT, f"a {type(value).__name__} is no array, DLPack tensor or buffer", name) from None
+    number = _dtype.number_of(array.dtype)
+    if number is None or number == _dtype.STRING or number in _dtype._WIDENED:
+        raise Error(Status.INVALID_ARGUMENT, f"results of dtype {array.dtype.name} cannot be written in place", name)
+    if not (array.flags.c_contiguous and array.flags.writeable and array.dtype.isnative) or array.ctypes.data % _ALIGNMENT:
+        raise Error(Status.INVALID_ARGUMENT, f"an output needs a writable, dense, row-major array of native numbers, aligned to {_ALIGNMENT} bytes", name)
+    return array
+
+
+class Binding:
+    """What a run reads and writes. Made by InferenceSession.io_binding().
+
+    binding.bind_input("image", image); binding.bind_output("scores", scores); binding.run()
+    """
+
+    def __init__(self, session: "InferenceSession") -> None:
+        self._session = session
+        self._inputs: Dict[str, Any] = {}
+        self._outputs: Dict[str, Optional[np.ndarray]] = {}
+        self._results: List[Any] = []
+
+    def bind_input(self, name: str, value: Any) -> None:
+        """Reads `value` in every run, by reference where its layout allows: numpy arrays, buffers, tensors with __dlpack__ (torch, jax ...).
+
+        Writing to its memory between runs changes what the next run reads. Dense row-major arrays of the model's type, aligned to
+        their element, are read in place; others are copied here, once.
+        """
+        session = self._session
+        arg = session._args.get(name)
+        if arg is None:
+            raise Error(Status.NOT_FOUND, f"the model has no input '{name}'", str(name))
+        if isinstance(value, (list, tuple)) or value is None:
+            self._inputs[name] = value if value is None else list(value)   # sequences are copied by each run
+            return
+        self._inputs[name] = session._tensor(name, value, arg.dtype)
+
+    def bind_output(self, name: str, value: Any = None) -> None:
+        """Writes the result to the memory of `value` in every run; None: to an array of its own, new in each run.
+
+        value: a writable, dense, row-major array (or buffer, or DLPack tensor) of the result's type that is large enough, aligned to 8
+        bytes. Outputs are computed in the order in which they were bound first.
+        """
+        self._outputs[name] = None if value is None else output_array(name, value)
+
+    def clear(self) -> None:
+        """Forgets everything that was bound."""
+        self._inputs.clear()
+        self._outputs.clear()
+        self._results = []
+
+    def run(self) -> List[Any]:
+        """Runs, and returns the outputs: for a bound one an array over the memory it was bound to, of the result's shape."""
+        self._results = self._session._run_bound(self._inputs, self._outputs)
+        return self._results
+
+    def get_outputs(self) -> List[Any]:
+        """The outputs of the last run."""
+        return list(self._results)
+
+
+def shaped(name: str, array: np.ndarray, number: int, shape: Tuple[int, ...], address: Optional[int]) -> np.ndarray:
+    """The part of a bound array that a result fills, in the result's shape; the array itself when it has that shape."""
+    if _dtype.number_of(array.dtype) != number:
+        raise Error(Status.INVALID_ARGUMENT, f"the result is {_dtype.name(number)}, the array it was bound to {array.dtype.name}", name)
+    count = int(np.prod(shape, dtype=np.int64))
+    if count and address != array.ctypes.data:
+        raise Error(Status.INTERNAL, "a result is not where it was bound to", name)
+    return array if array.shape == shape else array.reshape(-1)[:count].reshape(shape)
+
+
+def empty_for(shape: Any, number: int) -> Optional[np.ndarray]:
+    """An array for a result whose shape is known before the run; None where there is none."""
+    if shape is None or number in (0, _dtype.STRING) or number in _dtype._WIDENED or not all(isinstance(d, int) for d in shape):
+        return None
+    try:
+        array = np.empty(tuple(shape), _dtype.to_numpy(number))
+    except (MemoryError, ValueError, Error):
+        return None                                # the run itself says what is wrong
+    return array if array.size and array.ctypes.data % _ALIGNMENT == 0 else None

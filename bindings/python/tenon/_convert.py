@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""convert: a model file into a .tenon file (docs/format.md)."""
+from __future__ import annotations
+
+import ctypes as c
+import os
+from typing import Any, Callable, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _dtype, _ffi
+from ._error import Error, Status
+from ._session import InferenceSession, _encode, _unsigned, key_function
+
+
+
+def _zeros(session: InferenceSession, shapes: Mapping[str, Sequence[int]]) -> dict:
+    """An array for each input whose shape is given."""
+    args = {arg.name: arg for arg in session.get_inputs()}
+    feeds = {}
+    for name, shape in shapes.items():
+        if name not in args:
+            raise Error(Status.NOT_FOUND, f"the model has no input '{name}'", str(name))
+        feeds[name] = np.zeros(tuple(shape), _dtype.to_numpy(args[name].dtype))
+    return feeds
+
+
+def convert(model: Union[str, os.PathLike, bytes], out: Union[str, os.PathLike], targets: Union[str, Sequence[str]] = "host", *,
+            shapes: Optional[Mapping[str, Sequence[int]]] = None, inputs: Optional[Mapping[str, Any]] = None, split_weights: bool = False,
+            drop_imported: bool = False, key: Union[bytes, Callable[[str], bytes], None] = None, key_name: Optional[str] = None,
+            chunk_bytes: int = 0, **options: Any) -> None:
+    """Writes `model` (a path or bytes; ONNX or .tenon) to the .tenon file `out`, whole or not at all.
+
+    targets: instruction sets to pack weights for ("avx2", "avx512", ...), "host", or "none". shapes, inputs: shapes or arrays of
+    inputs that the model leaves open (else 1); the choice of packed weights depends on them. split_weights: weights in a file beside.
+    drop_imported: keep only the optimised graph. key: 32 bytes, or a function from a key's name to them: encrypts the weights.
+    Other options are those of InferenceSession (folder, sha256 ...). Raises tenon.Error.
+    """
+    save = _ffi.SaveOptions()
+    with InferenceSession(model, device="cpu", threads=1, **options) as session:
+        lib = _ffi.library()
+        lib.tenon_options_init(c.byref(save), c.sizeof(save))
+        save.targets = _encode(targets if isinstance(targets, str) else ",".join(targets), "targets")
+        save.split_weights, save.drop_imported = int(split_weights), int(drop_imported)
+        function = key_function(key)
+        if function is not None:
+            save.key = function
+        save.key_name = _encode(key_name, "key_name")
+        save.chunk_bytes = _unsigned("chunk_bytes", chunk_bytes)
+        feeds = _zeros(session, shapes or {})
+        feeds.update(inputs or {})
+        session._save(_encode(out, "out"), save, feeds)

@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Memory that is shared instead of copied: bindings, DLPack, buffers, .tenon files from Python. Needs numpy (exit status 77 without);
+ml_dtypes and torch are used if there.
+"""
+import array
+import gc
+import logging
+import os
+import sys
+import tempfile
+import unittest
+import weakref
+from pathlib import Path
+
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not there: skipped")
+    sys.exit(77)
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+sys.path.insert(0, str(ROOT / "bindings" / "python"))
+import tenon
+import tiny_onnx as tiny
+from tenon import _dlpack
+
+DIGITS = ROOT / "examples" / "digits" / "digits.onnx"
+FLOAT, INT64, BFLOAT16 = tiny.FLOAT, tiny.INT64, 16
+
+
+def one_op(op, dtype, dims, out_dims=None, **attributes):
+    return tiny.model([tiny.node(op, ["x"], ["out"], **attributes)], [("x", dtype, dims)], [("out", dtype, out_dims or dims)])
+
+
+class Producer:
+    """An object with nothing but DLPack, over a numpy array; counts what was done with it."""
+
+    def __init__(self, values, device=(1, 0)):
+        self.inner, self.device = tenon.DLPackArray(values), device
+
+    def __dlpack__(self, **options):
+        return self.inner.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.device
+
+
+def addresses(session, call):
+    """Addresses of the data that the library read and wrote in a call, as its own functions were given them."""
+    seen = {}
+    lib, real = session._lib, (session._lib.tenon_session_bind_input, session._lib.tenon_session_bind_output)
+
+    class Spy:
+        def __getattr__(self, name):
+            return getattr(lib, name)
+
+        def tenon_session_bind_input(self, handle, name, dtype, rank, dims, data, *rest):
+            seen[name.decode()] = data
+            return real[0](handle, name, dtype, rank, dims, data, *rest)
+
+        def tenon_session_bind_output(self, handle, name, data, *rest):
+            seen.setdefault(name.decode(), data)
+            return real[1](handle, name, data, *rest)
+
+    session._lib = Spy()
+    try:
+        return call(), seen
+    finally:
+        session._lib = lib
+
+
+class Bindings(unittest.TestCase):
+    def test_equal_addresses(self):
+        session = tenon.InferenceSession(one_op("Neg", FLOAT, [2, 8]), threads=1)
+        x, y = np.arange(16, dtype=np.float32).reshape(2, 8), np.empty((2, 8), np.float32)
+        binding = session.io_binding()
+        binding.bind_input("x", x)
+        binding.bind_output("out", y)
+        (result,), seen = addresses(session, binding.run)
+        self.assertIs(result, y)
+        self.assertEqual(seen, {"x": x.ctypes.data, "out": y.ctypes.data})
+        np.testing.assert_array_equal(y, -x)
+        x[0, 0] = 7                                  # the next run reads what is there then
+        session.run_with_iobinding(binding)
+        self.assertEqual(y[0, 0], -7)
+        self.assertIs(binding.get_outputs()[0], y)
+
+    def test_results_of_known_shapes_are_written_in_place(self):
+        session = tenon.InferenceSession(one_op("Neg", FLOAT, [4]), threads=1)
+        (result,), seen = addresses(session, lambda: session.run(None, {"x": np.ones(4, np.float32)}))
+        self.assertEqual(seen["out"], result.ctypes.data)
+        again, = session.run(None, {"x": np.zeros(4, np.float32)})
+        np.testing.assert_array_equal(result, -np.ones(4))     # the caller's own
+
+    def test_larger_buffers_and_open_shapes(self):
+        session = tenon.InferenceSession(one_op("Neg", FLOAT, ["n"]), threads=1)
+        room = np.full(10, 9, np.float32)
+        binding = session.io_binding()
+        binding.bind_output("out", room)
+        for n in (3, 10, 1):
+            binding.bind_input("x", np.ones(n, np.float32))
+            result, = binding.run()
+            self.assertEqual((result.shape, result.ctypes.data), ((n,), room.ctypes.data))
+            np.testing.assert_array_equal(result, -np.ones(n))
+        binding.bind_input("x", np.ones(11, np.float32))
+        with self.assertRaises(tenon.Error) as caught:
+            binding.run()
+        self.assertEqual(caught.exception.status, tenon.Status.INVALID_ARGUMENT)
+        binding.bind_output("out")                   # not bound any more: an array of its own each time
+        self.assertEqual(binding.run()[0].shape, (11,))
+        # A failed run leaves no address behind: an ordinary run works.
+        self.assertEqual(session.run(None, {"x": np.ones(2, np.float32)})[0].shape, (2,))
+        binding.clear()
+        self.assertEqual(binding.get_outputs(), [])
+
+    def test_refusals(self):
+        session = tenon.InferenceSession(one_op("Neg", FLOAT, [2, 2]), threads=1)
+        binding = session.io_binding()
+        read_only = np.empty((2, 2), np.float32)
+        read_only.flags.writeable = False
+        odd = np.frombuffer(bytearray(20), np.uint8)[1:17].view(np.float32)
+        for wrong in (read_only, np.empty((2, 4), np.float32)[:, ::2], np.empty((2, 2), ">f4"), odd, np.empty(4, object), 3, b"read only"):
+            with self.assertRaises(tenon.Error):
+                binding.bind_output("out", wrong)
+        with self.assertRaises(tenon.Error) as caught:
+            binding.bind_input("nobody", np.ones(2, np.float32))
+        self.assertEqual(caught.exception.status, tenon.Status.NOT_FOUND)
+        binding.bind_input("x", np.ones((2, 2), np.float32))
+        binding.bind_output("out", np.empty((2, 2), np.int32))
+        with self.assertRaises(tenon.Error):
+            binding.run()
+
+    def test_a_binding_keeps_its_arrays_alive(self):
+        session = tenon.InferenceSession(one_op("Neg", FLOAT, [1000]), threads=1)
+        binding = session.io_binding()
+        binding.bind_input("x", np.full(1000, 2, np.float32))
+        binding.bind_output("out", np.empty(1000, np.float32))
+        gc.collect()
+        filler = [np.full(1000, 5, np.float32) for _ in range(50)]
+        np.testing.assert_array_equal(binding.run()[0], np.full(1000, -2))
+        del filler
+
+
+class DLPack(unittest.TestCase):
+    def setUp(self):
+        self.session = tenon.InferenceSession(one_op("Neg", FLOAT, [2, 3]), threads=1)
+        self.x = np.arange(6, dtype=np.float32).reshape(2, 3)
+
+    def test_any_producer_is_a_feed(self):
+        (result,), seen = addresses(self.session, lambda: self.session.run(None, {"x": Producer(self.x)}))
+        self.assertEqual(seen["x"], self.x.ctypes.data)
+        np.testing.assert_array_equal(result, -self.x)
+        self.assertEqual(_dlpack._alive, {})         # the deleter was called
+
+    def test_strides(self):
+        for view in (self.x[::-1, ::-1], np.asfortranarray(self.x), np.broadcast_to(self.x[:1], (2, 3))):
+            result, = self.session.run(None, {"x": Producer(view)})
+            np.testing.assert_array_equal(result, -view)
+
+    def test_outputs(self):
+        room = np.empty((2, 3), np.float32)
+        binding = self.session.io_binding()
+        binding.bind_input("x", Producer(self.x))
+        binding.bind_output("out", Producer(room))
+        result, = binding.run()
+        self.assertEqual(result.ctypes.data, room.ctypes.data)
+        np.testing.assert_array_equal(room, -self.x)
+        del result
+        binding.clear()
+        gc.collect()
+        self.assertEqual(_dlpack._alive, {})
+
+    def test_results_are_producers(self):
+        result, = self.session.run(None, {"x": self.x})
+        self.assertEqual(tuple(result.__dlpack_device__()), (1, 0))
+        if hasattr(np, "from_dlpack"):
+            self.assertEqual(np.from_dlpack(result).ctypes.data, result.ctypes.data)
+            other = np.from_dlpack(tenon.DLPackArray(result))
+            self.assertEqual(other.ctypes.data, result.ctypes.data)
+            del other
+        gc.collect()
+        self.assertEqual(_dlpack._alive, {})
+
+    def test_lifetimes(self):
+        values = np.ones(4, np.float32)
+        alive = weakref.ref(values)
+        capsule = tenon.DLPackArray(values).__dlpack__()
+        del values
+        gc.collect()
+        self.assertIsNotNone(alive())                # the capsule holds it
+        del capsule                                  # which nobody consumed
+        gc.collect()
+        self.assertIsNone(alive())
+        values = np.ones(4, np.float32)
+        alive = weakref.ref(values)
+        view = _dlpack.array_of("x", Producer(values))[1:]
+        del values
+        gc.collect()
+        self.assertIsNotNone(alive())
+        self.assertEqual(view.sum(), 3)
+        del view
+        gc.collect()
+        self.assertIsNone(alive())
+
+    def test_refusals(self):
+        for wrong in (Producer(self.x, device=(2, 0)), Producer(self.x.astype(np.int32))):
+            with self.assertRaises(tenon.Error) as caught:
+                self.session.run(None, {"x": wrong})
+            self.assertEqual(caught.exception.status, tenon.Status.INVALID_ARGUMENT)
+        with self.assertRaises(tenon.Error):
+            tenon.DLPackArray(np.array(["text"]))
+        with self.assertRaises(BufferError):
+            tenon.DLPackArray(self.x).__dlpack__(stream=1)
+
+    def test_bfloat16(self):
+        try:
+            import ml_dtypes
+        except ImportError:
+            self.skipTest("ml_dtypes is not there")
+        session = tenon.InferenceSession(one_op("Neg", BFLOAT16, [4]), threads=1)
+        x = np.arange(4).astype(ml_dtypes.bfloat16)
+        np.testing.assert_array_equal(session.run(None, {"x": Producer(x)})[0], -x)
+
+    def test_torch(self):
+        try:
+            import torch
+        except ImportError:
+            self.skipTest("torch is not there")
+        x = torch.arange(6, dtype=torch.float32).reshape(2, 3)
+        (result,), seen = addresses(self.session, lambda: self.session.run(None, {"x": x}))
+        self.assertEqual(seen["x"], x.data_ptr())
+        self.assertEqual(torch.from_dlpack(result).data_ptr(), result.ctypes.data)
+
+    def test_buffers(self):
+        session = tenon.InferenceSession(one_op("Neg", FLOAT, [4]), threads=1)
+        x = array.array("f", [1, 2, 3, 4])
+        (result,), seen = addresses(session, lambda: session.run(None, {"x": x}))
+        self.assertEqual(seen["x"], x.buffer_info()[0])
+        np.testing.assert_array_equal(result, [-1, -2, -3, -4])
+        out = array.array("f", [0] * 4)
+        binding = session.io_binding()
+        binding.bind_input("x", memoryview(x))
+        binding.bind_output("out", out)
+        binding.run()
+        self.assertEqual(out.tolist(), [-1, -2, -3, -4])
+
+
+class Files(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.out = os.path.join(self.folder.name, "model.tenon")
+
+    def same(self, **options):
+        x = np.random.default_rng(0).random((2, 1, 28, 28), np.float32)
+        with tenon.InferenceSession(DIGITS, threads=1) as a, tenon.InferenceSession(self.out, threads=1, **options) as b:
+            np.testing.assert_array_equal(a.run(None, {"image": x})[0], b.run(None, {"image": x})[0])
+            return b.report("model")["file"], b.report("statistics")
+
+    def test_convert(self):
+        tenon.convert(DIGITS, self.out, shapes={"image": (2, 1, 28, 28)})
+        file, statistics = self.same(verify=True)
+        self.assertEqual(statistics["weights_packed"], 0)
+        self.same(sha256=file["graph_sha256"])
+        with self.assertRaises(tenon.Error):
+            tenon.InferenceSession(self.out, sha256="0" * 64)
+        with self.assertRaises(tenon.Error):
+            tenon.convert(DIGITS, self.out, "mmx")
+        with self.assertRaises(tenon.Error):
+            tenon.convert(DIGITS, self.out, shapes={"nobody": (1,)})
+
+    def test_keys(self):
+        key = bytes(range(32))
+        try:
+            tenon.convert(DIGITS, self.out, "none", split_weights=True, key=key, key_name="k")
+        except tenon.Error as error:
+            self.assertEqual(error.status, tenon.Status.UNSUPPORTED)
+            self.skipTest("no libcrypto")
+        asked = []
+        self.same(key=lambda name: (asked.append(name), key)[1])
+        self.assertEqual(asked, ["k"])
+        logging.getLogger("tenon").addHandler(logging.NullHandler())      # what the failing key function below is reported to
+        for wrong in (None, bytes(32), b"short", lambda name: 1 // 0):
+            with self.assertRaises(tenon.Error):
+                tenon.InferenceSession(self.out, key=wrong)
+
+
+if __name__ == "__main__":
+    unittest.main()
