@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+// Convolution over QUAD planes: any kernel, stride, dilation, padding and group. A vector holds 32 pixels of four channels, one vrmpy
+// multiplies it with four weights of one output channel in a scalar register. A tile is eight output channels by 32 pixels, so each
+// vector that is loaded is used eight times and two vrmpy go into each packet:
+//
+//   for each plane of four channels, for each tap:   8 sums += vrmpy(pixels at the tap, 8 x 4 weights)
+//
+// Weights are packed in that order, 32 bytes per step. The zero point of x is folded into the bias. A group reads only its own planes;
+// where groups cut through planes the other channels' weights are 0. Transposed convolution is one of stride 1 over x spread out with
+// zero points between its pixels, the kernel turned round.
+// Ownership: plans in the graph's pool. Threads: tiles run on all workers.
+#include "exec/hexagon/dsp/kernels/hx_conv.h"
+
+#include "exec/hexagon/dsp/rt/rt.h"
+#include "exec/hexagon/wire/hex_control.h"
+
+enum { TILE = 8, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64 };
+
+typedef struct conv_plan {
+    tn_hx_taps taps;
+    tn_hx_attr window;           // what taps go by: the node's, or for deconv those of the stride 1 convolution
+    int32_t inner;               // input channels of a group
+    int32_t steps;               // planes a tile reads x taps
+    int32_t span;                // planes a tile reads
+    int32_t tiles;
+    int32_t mode;
+    int32_t *offsets;            // [steps] from the first plane a tile reads
+    int32_t *first_plane;        // [tiles]
+    uint8_t *weights;            // [tiles][steps][8][4]
+    tn_hx_requant *requant;      // [tiles][8]
+} conv_plan;
+
+// What all tiles of a run share.
+typedef struct conv_run {
+    const conv_plan *plan;
+    const tn_hx_attr *attr;
+    const tn_hx_value *x, *y;
+    uint8_t *phases;             // of the image
+    int32_t image, vectors, blocks, is_deconv;
+} conv_run;
+
+// ---- check ----
+
+uint32_t tn_hx_conv_check_channels(const tn_hx_graph *graph, const tn_hx_node *node, int32_t channels)
+{
+    const tn_hx_value *w = tn_hx_in(graph, node, 1), *bias = tn_hx_in(graph, node, 2);
+    const tn_hx_attr *a = &node->attr;
+    if (w->origin != TN_HX_CONST || (bias && bias->origin != TN_HX_CONST)) {
+        return TN_HEX_WHY_CONST;
+    }
+    if (w->dtype != TN_HEX_S8 || (bias && bias->dtype != TN_HEX_S32)) {
+        return TN_HEX_WHY_DTYPE;
+    }
+    if (channels > MAX_CHANNELS || (bias && (bias->rank != 1 || bias->dims[0] != channels))) {
+        return TN_HEX_WHY_SHAPE;
+    }
+    return a->n_multipliers == 1 || a->n_multipliers == (uint32_t)channels ? TN_HEX_WHY_NONE : TN_HEX_WHY_ATTR;
+}
+
+static uint32_t check(tn_hx_graph *graph, tn_hx_node *node)
+{
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    tn_hx_attr *a = &node->attr;
+    if (!w) {
+        return TN_HEX_WHY_ARITY;
+    }
+    if (x->dtype != y->dtype || (x->dtype != TN_HEX_U8 && x->dtype != TN_HEX_S8)) {
+        return TN_HEX_WHY_DTYPE;
+    }
+    if (x->rank != 4 || w->rank != 4 || y->rank != 4 || w->dims[2] > 1024 || w->dims[3] > 1024) {
+        return TN_HEX_WHY_SHAPE;
+    }
+    a->kernel[0] = w->dims[2];
+    a->kernel[1] = w->dims[3];
+    const int fits = x->dims[0] == y->dims[0] && w->dims[0] == y->dims[1] && (int64_t)w->dims[1] * a->group == x->dims[1] &&
+                     w->dims[0] % a->group == 0 && tn_hx_window_fits(a, x, y, a->kernel);
+    return fits ? tn_hx_conv_check_channels(graph, node, y->dims[1]) : TN_HEX_WHY_SHAPE;
+}
+
+static uint32_t check_deconv(tn_hx_graph *graph, tn_hx_node *node)
+{
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    tn_hx_attr *a = &node->attr;
+    if (!w) {
+        return TN_HEX_WHY_ARITY;
+    }
+    if (x->dtype != y->dtype || (x->dtype != TN_HEX_U8 && x->dtype != TN_HEX_S8)) {
+        return TN_HEX_WHY_DTYPE;
+    }
+    if (x->rank != 4 || w->rank != 4 || y->rank != 4 || w->dims[2] > 1024 || w->dims[3] > 1024) {
+        return TN_HEX_WHY_SHAPE;
+    }
+    int fits = x->dims[0] == y->dims[0] && w->dims[0] == x->dims[1] && (int64_t)w->dims[1] * a->group == y->dims[1] &&
+               w->dims[0] % a->group == 0;
+    for (int i = 0; i < 2; i++) {
+        a->kernel[i] = w->dims[2 + i];
+        // The result may be longer than what x reaches by less than a stride.
+        const int64_t span = (int64_t)(x->dims[2 + i] - 1) * a->strides[i] + (int64_t)(a->kernel[i] - 1) * a->dilations[i] + 1;
+        const int64_t extra = y->dims[2 + i] - (span - a->pads[i] - a->pads[2 + i]);
+        fits &= extra >= 0 && (extra < a->strides[i] || extra < a->dilations[i]);
+    }
+    return fits ? tn_hx_conv_check_channels(graph, node, y->dims[1]) : TN_HEX_WHY_SHAPE;
+}
+
+static int layout(const tn_hx_graph *graph, const tn_hx_node *node)
+{
+    (void)graph, (void)node;
+    return TN_HX_QUAD;
+}
+
+// ---- prepare ----
+
+// Bias with x's zero point folded in and the greatest magnitude the sums can have, from n weights of one output channel.
+static uint64_t fold_bias(tn_hx_requant *r, const int8_t *w, uint32_t n, int32_t zero)
+{
+    int32_t sum = 0;
+    int64_t low = 0, high = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        sum += w[i];
+        low += w[i] < 0 ? 255 * w[i] : 0;
+        high += w[i] > 0 ? 255 * w[i] : 0;
+    }
+    r->bias = (int32_t)((uint32_t)r->bias - (uint32_t)zero * (uint32_t)sum);
+    low += r->bias;
+    high += r->bias;
+    return (uint64_t)(-low > high ? -low : high);
+}
+
+void tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, const int8_t *w, uint32_t n)
+{
+    const tn_hx_value *bias = tn_hx_in(graph, node, 2);
+    const tn_hx_attr *a = &node->attr;
+    const uint32_t at = a->n_multipliers == 1 ? 0 : (uint32_t)channel;
+    r->bias = bias ? ((const int32_t *)bias->data)[channel] : 0;
+    const uint64_t bound = fold_bias(r, w, n, tn_hx_in(graph, node, 0)->zero);
+    tn_hx_requant_set(r, a->rounding, a->multipliers[at], a->n_shifts ? (int32_t)a->shifts[at] : 0, bound);
+}
+
+// The weights of output channel m in the order of a convolution's: [inner][taps].
+static void gather_weights(const tn_hx_node *node, const conv_plan *plan, const tn_hx_value *w, const tn_hx_value *y, int32_t m, int8_t *to)
+{
+    const int32_t taps = plan->taps.n, inner = plan->inner;
+    if (node->op->index == TN_HEX_OP_CONV) {
+        memcpy(to, w->data + (uint32_t)m * (uint32_t)(inner * taps), (uint32_t)(inner * taps));
+        return;
+    }
+    const int32_t group_out = y->dims[1] / node->attr.group;
+    for (int32_t c = 0; c < inner; c++) {
+        const uint8_t *from = w->data + (uint32_t)((m / group_out * inner + c) * group_out + m % group_out) * (uint32_t)taps;
+        for (int32_t t = 0; t < taps; t++) {
+            to[c * taps + t] = (int8_t)from[taps - 1 - t];
+        }
+    }
+}
+
+static void pack_tile(const tn_hx_graph *graph, const tn_hx_node *node, conv_plan *plan, int32_t tile, int8_t *row)
+{
+    const tn_hx_value *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    const int32_t taps = plan->taps.n, inner = plan->inner, group_out = y->dims[1] / node->attr.group;
+    uint8_t *to = plan->weights + (uint32_t)tile * (uint32_t)plan->steps * 4 * TILE;
+    for (int32_t o = 0; o < TILE; o++) {
+        const int32_t m = tile * TILE + o;
+        tn_hx_requant *r = &plan->requant[m];
+        if (m >= y->dims[1]) {
+            *r = (tn_hx_requant){.right = 1, .up = 31, .scale = 1.0f};
+            continue;
+        }
+        gather_weights(node, plan, w, y, m, row);
+        const int32_t first = m / group_out * inner - 4 * plan->first_plane[tile];   // channel within the tile's planes
+        for (int32_t c = 0; c < inner; c++) {
+            const int32_t at = first + c;
+            for (int32_t t = 0; t < taps; t++) {
+                to[((at / 4 * taps + t) * TILE + o) * 4 + at % 4] = (uint8_t)row[c * taps + t];
+            }
+        }
+        tn_hx_conv_requant(graph, node, r, m, row, (uint32_t)(inner * taps));
+    }
+}
+
+// The stride 1 convolution that a transposed one is; its padding may be negative.
+static void turn_round(conv_plan *plan, const tn_hx_attr *a)
+{
+    for (int i = 0; i < 2; i++) {
+        plan->window.strides[i] = 1;
+        plan->window.pads[i] = (a->kernel[i] - 1) * a->dilations[i] - a->pads[i];
+    }
+    plan->taps.copied = 1;
+}
+
+static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
+{
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
+    const int32_t inner = x->dims[1] / node->attr.group, group_out = y->dims[1] / node->attr.group;
+    conv_plan *plan = node->plan = tn_hx_pool_take(&graph->pool, sizeof *plan);
+    if (!plan) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    plan->window = node->attr;
+    plan->inner = inner;
+    if (node->op->index == TN_HEX_OP_DECONV) {
+        turn_round(plan, &node->attr);
+    }
+    const uint32_t why = tn_hx_taps_init(graph, &plan->taps, &plan->window, node->attr.kernel, x, y);
+    if (why) {
+        return why;
+    }
+    plan->tiles = (y->dims[1] + TILE - 1) / TILE;
+    plan->first_plane = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)plan->tiles);
+    if (!plan->first_plane) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t i = 0; i < plan->tiles; i++) {
+        const int32_t last_out = i * TILE + TILE - 1 < y->dims[1] ? i * TILE + TILE - 1 : y->dims[1] - 1;
+        const int32_t last = (last_out / group_out * inner + inner - 1) / 4;
+        plan->first_plane[i] = i * TILE / group_out * inner / 4;
+        plan->span = last - plan->first_plane[i] + 1 > plan->span ? last - plan->first_plane[i] + 1 : plan->span;
+    }
+    for (int32_t i = 0; i < plan->tiles; i++) {
+        if (plan->first_plane[i] > x->planes - plan->span) {
+            plan->first_plane[i] = x->planes - plan->span;
+        }
+    }
+    const uint64_t steps = (uint64_t)plan->span * (uint32_t)plan->taps.n;
+    if (steps * (uint32_t)plan->tiles > 0x1000000u) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    plan->steps = (int32_t)steps;
+    plan->offsets = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)steps);
+    plan->weights = tn_hx_pool_take(&graph->pool, (uint32_t)(steps * (uint32_t)plan->tiles * 4 * TILE));
+    plan->requant = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles * TILE * sizeof *plan->requant);
+    int8_t *row = tn_hx_pool_take(&graph->pool, (uint32_t)(inner * plan->taps.n));
+    if (!plan->offsets || !plan->weights || !plan->requant || !row) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t p = 0; p < plan->span; p++) {
+        for (int32_t t = 0; t < plan->taps.n; t++) {
+            plan->offsets[p * plan->taps.n + t] = p * (int32_t)plan->taps.plane_bytes + plan->taps.offsets[t];
+        }
+    }
+    for (int32_t i = 0; i < plan->tiles; i++) {
+        pack_tile(graph, node, plan, i, row);
+    }
+    plan->mode = tn_hx_requant_mode(plan->requant, (uint32_t)y->dims[1], node->attr.rounding);
+    tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
+    return TN_HEX_WHY_NONE;
+}
+
+// ---- run ----
+
+static inline HVX_Vector requant_again(HVX_Vector sums, HVX_Vector fast, const tn_hx_requant *r)
+{
+    HVX_VectorPred near = Q6_Q_vcmp_gt_VuwVuw(Q6_V_vzero(), Q6_V_vzero());
+    tn_hx_rne(sums, r, &near);
+    return tn_hx_any(near) ? tn_hx_requant_exact(sums, r->scale) : fast;
+}
+
+// Sums of QUADS * 4 channels to QUADS vectors of 32 pixels. near is looked at once for all of them.
+static inline void store_tile(HVX_Vector *sums, const tn_hx_requant *r, int quads, int mode, HVX_Vector zero, HVX_Vector low,
+                              HVX_Vector high, uint8_t *const to[2], int32_t at)
+{
+    HVX_Vector v[TILE];
+    if (mode == TN_HX_RNE) {
+        HVX_VectorPred near = Q6_Q_vcmp_gt_VuwVuw(zero, zero);
+#pragma unroll
+        for (int i = 0; i < 4 * quads; i++) {
+            v[i] = tn_hx_rne(sums[i], &r[i], &near);
+        }
+        if (__builtin_expect(tn_hx_any(near), 0)) {
+#pragma unroll
+            for (int i = 0; i < 4 * quads; i++) {
+                v[i] = requant_again(sums[i], v[i], &r[i]);
+            }
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 4 * quads; i++) {
+            v[i] = tn_hx_q31(sums[i], &r[i], mode);
+        }
+    }
+#pragma unroll
+    for (int q = 0; q < quads; q++) {
+        TN_HX_V(to[q] + at) = tn_hx_pack(v[4 * q], v[4 * q + 1], v[4 * q + 2], v[4 * q + 3], zero, low, high);
+    }
+}
+
+typedef struct conv_tile {
+    const uint8_t *x;            // first plane of the tile, pixel (0, 0)
+    const int32_t *offsets;
+    const int64_t *weights;
+    const tn_hx_requant *requant;
+    uint8_t *to[2];
+    int32_t steps;
+    int32_t zero, low, high;
+} conv_tile;
+
+// Vectors [from, end) of the flat run. `quads` (1, 2) and `mode` are constants of each instance.
+static inline __attribute__((always_inline)) void conv_span(const conv_tile *t, int32_t from, int32_t end, int quads, int mode)
+{
+    const HVX_Vector zero = Q6_V_vsplat_R(t->zero * 0x00010001), low = Q6_V_vsplat_R(t->low * 0x01010101);
+    const HVX_Vector high = Q6_V_vsplat_R((int32_t)((uint32_t)t->high * 0x01010101u));
+    for (int32_t f = from; f < end; f++) {
+        const uint8_t *x = t->x + f * TN_HX_VECTOR;
+        const int64_t *w = t->weights;
+        const int32_t *offset = t->offsets;
+        HVX_Vector s[TILE];
+#pragma unroll
+        for (int i = 0; i < 4 * quads; i++) {
+            s[i] = Q6_V_vsplat_R(t->requant[i].bias);
+        }
+        for (int32_t k = t->steps; k > 0; k--, w += 4) {
+            const HVX_Vector v = TN_HX_CVU(x + *offset++);
+#pragma unroll
+            for (int i = 0; i < 2 * quads; i++) {
+                const int64_t pair = w[i];
+                s[2 * i] = Q6_Vw_vrmpyacc_VwVubRb(s[2 * i], v, (int32_t)pair);
+                s[2 * i + 1] = Q6_Vw_vrmpyacc_VwVubRb(s[2 * i + 1], v, (int32_t)(pair >> 32));
+            }
+        }
+        store_tile(s, t->requant, quads, mode, zero, low, high, t->to, f * TN_HX_VECTOR);
+    }
+}
+
+typedef void span_fn(const conv_tile *, int32_t, int32_t);
+static void span_1_q31(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 1, TN_HX_Q31); }
+static void span_1_unit(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 1, TN_HX_Q31_UNIT); }
+static void span_1_rne(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 1, TN_HX_RNE); }
+static void span_2_q31(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 2, TN_HX_Q31); }
+static void span_2_unit(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 2, TN_HX_Q31_UNIT); }
+static void span_2_rne(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 2, TN_HX_RNE); }
+
+static void run_tile(void *context, uint32_t index)
+{
+    static span_fn *const spans[2][3] = {{span_1_q31, span_1_unit, span_1_rne}, {span_2_q31, span_2_unit, span_2_rne}};
+    const conv_run *run = context;
+    const conv_plan *plan = run->plan;
+    const int32_t tile = (int32_t)index / run->blocks, block = (int32_t)index % run->blocks;
+    const int32_t first = 2 * tile, quads = run->y->planes - first > 1 ? 2 : 1;
+    conv_tile t = {.offsets = plan->offsets, .steps = plan->steps, .zero = run->y->zero, .low = run->attr->low, .high = run->attr->high};
+    t.x = plan->taps.direct ? tn_hx_plane(run->x, run->image, plan->first_plane[tile])
+                            : run->phases + (uint32_t)plan->first_plane[tile] * plan->taps.plane_bytes;
+    t.weights = (const int64_t *)(plan->weights + (uint32_t)tile * (uint32_t)plan->steps * 4 * TILE);
+    t.requant = plan->requant + tile * TILE;
+    t.to[0] = tn_hx_plane(run->y, run->image, first);
+    t.to[1] = quads == 2 ? tn_hx_plane(run->y, run->image, first + 1) : NULL;
+    const int32_t from = block * BLOCK_VECTORS, end = from + BLOCK_VECTORS < run->vectors ? from + BLOCK_VECTORS : run->vectors;
+    spans[quads - 1][plan->mode](&t, from, end);
+}
+
+// x's pixels at multiples of the stride, zero points between and around them.
+static void spread_plane(const conv_run *run, int32_t plane, uint8_t *to)
+{
+    const conv_plan *plan = run->plan;
+    const int32_t *s = run->attr->strides, *pads = plan->window.pads;
+    memset(to, run->x->zero, plan->taps.plane_bytes);
+    const uint32_t *from = (const uint32_t *)tn_hx_plane(run->x, run->image, plane);
+    for (int32_t i = 0; i < run->x->height; i++) {
+        const int32_t row = i * s[0] + pads[0];
+        for (int32_t k = 0; row >= 0 && row < plan->taps.rows && k < run->x->width; k++) {
+            const int32_t column = k * s[1] + pads[1];
+            if (column >= 0 && column < run->y->pitch) {
+                ((uint32_t *)to)[row * run->y->pitch + column] = from[i * run->x->pitch + k];
+            }
+        }
+    }
+}
+
+static void run_phase(void *context, uint32_t plane)
+{
+    const conv_run *run = context;
+    uint8_t *to = run->phases + plane * run->plan->taps.plane_bytes;
+    if (run->is_deconv) {
+        spread_plane(run, (int32_t)plane, to);
+        return;
+    }
+    tn_hx_taps_fill(&run->plan->taps, run->attr, run->x, run->y, run->image, (int32_t)plane, (uint8_t)run->x->zero, to);
+}
+
+static void run(tn_hx_graph *graph, tn_hx_node *node)
+{
+    const conv_plan *plan = node->plan;
+    conv_run r = {.plan = plan, .attr = &node->attr, .x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node),
+                  .phases = graph->scratch, .is_deconv = node->op->index == TN_HEX_OP_DECONV};
+    r.vectors = tn_hx_plane_vectors(r.y);
+    r.blocks = (r.vectors + BLOCK_VECTORS - 1) / BLOCK_VECTORS;
+    for (r.image = 0; r.image < r.y->images; r.image++) {
+        if (!plan->taps.direct) {
+            tn_hx_parallel(run_phase, &r, (uint32_t)r.x->planes);
+        }
+        tn_hx_parallel(run_tile, &r, (uint32_t)(plan->tiles * r.blocks));
+    }
+    tn_hx_fill_padding(r.y);
+}
+
+const tn_hx_op tn_hx_op_conv = {
+    .index = TN_HEX_OP_CONV, .min_in = 2, .max_in = 3, .check = check, .layout = layout, .prepare = prepare, .run = run
+};
+const tn_hx_op tn_hx_op_deconv = {
+    .index = TN_HEX_OP_DECONV, .min_in = 2, .max_in = 3, .check = check_deconv, .layout = layout, .prepare = prepare, .run = run
+};

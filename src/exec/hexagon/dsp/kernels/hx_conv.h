@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// What operators with weights share: checks and the constants of their output channels.
+// Ownership: none. Threads: the serving thread.
+#ifndef TN_HX_CONV_H
+#define TN_HX_CONV_H
+
+#include "exec/hexagon/dsp/vec/hx_requant.h"
+
+// Weights and bias are constants of the right types, and there are multipliers for so many output channels.
+uint32_t tn_hx_conv_check_channels(const tn_hx_graph *graph, const tn_hx_node *node, int32_t channels);
+// Requantisation of one output channel with n weights, the operands being x, w, bias.
+void tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, const int8_t *w, uint32_t n);
+
+#endif

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Constants of requantisation, made at prepare, and its exact slow way.
+// Ownership: none. Threads: any.
+#include "exec/hexagon/dsp/vec/hx_requant.h"
+
+enum { MANTISSA = 24, EXPONENT_BIAS = 127, FRACTION_MAX = 22, FRACTION_MIN = 8 };
+
+static int bits_of(uint64_t v) { return v ? 64 - __builtin_clzll(v) : 0; }
+
+// A scale that the fast way cannot serve: every lane counts as near a half.
+static void set_always(tn_hx_requant *r)
+{
+    r->multiplier = 0;
+    r->left = 0;
+    r->right = 1;
+    r->half = 0;
+    r->up = 31;
+    r->limit = UINT32_MAX;
+}
+
+static void set_rne(tn_hx_requant *r, uint32_t bits, uint64_t bound)
+{
+    __builtin_memcpy(&r->scale, &bits, 4);
+    // scale = multiplier / 2^31 / 2^e
+    const int e = EXPONENT_BIAS - 1 - (int)(bits >> 23 & 0xff);
+    r->multiplier = (int32_t)(((bits & 0x7fffff) | 0x800000) << (31 - MANTISSA));
+    int left = 30 - bits_of(bound);
+    if (left > FRACTION_MAX - e) {
+        left = FRACTION_MAX - e;
+    }
+    const int fraction = e + left;
+    if (left < 0 || fraction < FRACTION_MIN) {
+        set_always(r);
+        return;
+    }
+    const uint32_t window = (uint32_t)((UINT64_C(384) << fraction) >> 23) + 2;
+    r->left = left;
+    r->right = fraction;
+    r->half = (int32_t)(1u << (fraction - 1)) + (int32_t)window;
+    r->up = 32 - fraction;
+    r->limit = 2 * window << r->up;
+}
+
+void tn_hx_requant_set(tn_hx_requant *r, int rounding, uint32_t multiplier, int32_t shift, uint64_t bound)
+{
+    if (rounding == TN_HEX_FLOAT_RNE) {
+        set_rne(r, multiplier, bound);
+        return;
+    }
+    r->multiplier = (int32_t)multiplier;
+    r->left = shift > 0 ? shift : 0;
+    r->right = shift < 0 ? -shift : 0;
+}
+
+int tn_hx_requant_mode(const tn_hx_requant *r, uint32_t n, int rounding)
+{
+    int mode = rounding == TN_HEX_FLOAT_RNE ? TN_HX_RNE : TN_HX_Q31;
+    for (uint32_t i = 0; i < n && mode == TN_HX_Q31; i++) {
+        mode = r[i].right == 0 || r[i].left != 0 ? TN_HX_Q31_UNIT : TN_HX_Q31;
+    }
+    return mode;
+}
+
+__attribute__((noinline)) HVX_Vector tn_hx_requant_exact(HVX_Vector sums, float scale)
+{
+    int32_t lanes[32] __attribute__((aligned(128)));
+    TN_HX_V(lanes) = sums;
+    for (int i = 0; i < 32; i++) {
+        lanes[i] = tn_requant_rne(lanes[i], scale);
+    }
+    return TN_HX_V(lanes);
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// Windows over QUAD planes: where each tap reads, phase planes for strides, padding.
+// Ownership: offsets in the graph's pool. Threads: any after prepare.
+#include "exec/hexagon/dsp/vec/hx_kernels.h"
+#include "exec/hexagon/dsp/rt/rt.h"
+#include "exec/hexagon/wire/hex_control.h"
+
+enum { DIRECT_PAD = 8 };   // more padding than this makes copies of x cheaper than the wider rows
+
+static int64_t max64(int64_t a, int64_t b) { return a > b ? a : b; }
+
+int tn_hx_window_fits(const tn_hx_attr *attr, const tn_hx_value *x, const tn_hx_value *y, const int32_t kernel[2])
+{
+    for (int i = 0; i < 2; i++) {
+        const int64_t span = (int64_t)(kernel[i] - 1) * attr->dilations[i] + 1;
+        const int64_t room = (int64_t)x->dims[2 + i] + attr->pads[i] + attr->pads[2 + i] - span;
+        if (room < 0 || room / attr->strides[i] + 1 != y->dims[2 + i]) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+// Padding that reading x itself needs; -1: x must be copied.
+static int32_t direct_pad(const tn_hx_attr *attr, const int32_t kernel[2], const tn_hx_value *x, const tn_hx_value *y)
+{
+    int64_t pad = 0;
+    for (int i = 0; i < 2; i++) {
+        const int64_t span = (int64_t)(kernel[i] - 1) * attr->dilations[i];
+        if (attr->strides[i] != 1 || x->dims[2 + i] != y->dims[2 + i]) {
+            return -1;
+        }
+        pad = max64(pad, max64(attr->pads[i], span - attr->pads[i]));
+    }
+    return pad > DIRECT_PAD ? -1 : (int32_t)pad;
+}
+
+static int has_window(int op)
+{
+    return op == TN_HEX_OP_CONV || op == TN_HEX_OP_DECONV || op == TN_HEX_OP_AVERAGE_POOL || op == TN_HEX_OP_MAX_POOL;
+}
+
+tn_hx_need tn_hx_window_need(const tn_hx_graph *graph, const tn_hx_node *node)
+{
+    tn_hx_need need = {0, 0};
+    if (has_window(node->op->index)) {
+        const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
+        const int32_t op = node->op->index, reach = (node->attr.kernel[1] - 1) * node->attr.dilations[1];
+        const int copied = op == TN_HEX_OP_MAX_POOL || op == TN_HEX_OP_DECONV;
+        const int32_t pad = copied ? -1 : direct_pad(&node->attr, node->attr.kernel, x, y);
+        need.pad = pad < 0 ? 0 : pad;
+        need.pitch = pad >= 0 ? 0 : y->dims[3] + reach / (op == TN_HEX_OP_DECONV ? 1 : node->attr.strides[1]);
+    }
+    return need;
+}
+
+void tn_hx_fill_padding(const tn_hx_value *v)
+{
+    if (v->pitch == v->width && v->pad == 0) {
+        return;
+    }
+    const uint32_t zero = (uint32_t)v->zero * 0x01010101u;
+    const int32_t beside = v->pad * v->pitch + v->pad;
+    for (int32_t i = 0; i < v->images * v->planes; i++) {
+        uint32_t *at = (uint32_t *)tn_hx_plane(v, 0, i);
+        if (beside) {
+            memset(at - beside, v->zero, 4 * (uint32_t)beside);
+            memset(at + v->height * v->pitch, v->zero, 4 * (uint32_t)beside);
+        }
+        for (int32_t y = 0; y < v->height; y++, at += v->pitch) {
+            for (int32_t x = v->width; x < v->pitch; x++) {
+                at[x] = zero;
+            }
+        }
+    }
+}
+
+// ---- taps ----
+
+uint32_t tn_hx_taps_init(tn_hx_graph *graph, tn_hx_taps *taps, const tn_hx_attr *attr, const int32_t kernel[2], const tn_hx_value *x,
+                         const tn_hx_value *y)
+{
+    const int32_t *s = attr->strides, *d = attr->dilations;
+    taps->n = kernel[0] * kernel[1];
+    taps->offsets = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)taps->n);
+    taps->phases = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)(kernel[0] + kernel[1]));
+    if (!taps->offsets || !taps->phases) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    taps->direct = !taps->copied && direct_pad(attr, kernel, x, y) >= 0;
+    // The remainders by the stride that occur, rows first; one phase plane for each pair of them.
+    int32_t place[2][1024];
+    for (int axis = 0; axis < 2; axis++) {
+        int32_t *list = taps->phases + (axis ? kernel[0] : 0);
+        for (int32_t k = 0; k < kernel[axis]; k++) {
+            const int32_t phase = k * d[axis] % s[axis];
+            int32_t at = 0;
+            while (at < taps->n_phases[axis] && list[at] != phase) {
+                at++;
+            }
+            list[at] = phase;
+            place[axis][k] = at;
+            taps->n_phases[axis] += at == taps->n_phases[axis];
+        }
+    }
+    taps->columns = taps->phases + kernel[0];
+    taps->rows = y->height + (kernel[0] - 1) * d[0] / s[0];
+    const uint64_t phase_bytes = ((uint64_t)4 * (uint32_t)taps->rows * (uint32_t)y->pitch + 4u * (uint32_t)y->pitch + 511) & ~(uint64_t)127;
+    const uint64_t plane_bytes = phase_bytes * (uint32_t)(taps->n_phases[0] * taps->n_phases[1]);
+    if (!taps->direct && plane_bytes * (uint32_t)x->planes > 0x20000000u) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    taps->phase_bytes = (uint32_t)phase_bytes;
+    taps->plane_bytes = taps->direct ? x->plane_bytes : (uint32_t)plane_bytes;
+    for (int32_t ky = 0; ky < kernel[0]; ky++) {
+        for (int32_t kx = 0; kx < kernel[1]; kx++) {
+            const int32_t phase = place[0][ky] * taps->n_phases[1] + place[1][kx];
+            taps->offsets[ky * kernel[1] + kx] =
+                taps->direct ? 4 * ((ky * d[0] - attr->pads[0]) * x->pitch + kx * d[1] - attr->pads[1])
+                             : phase * (int32_t)phase_bytes + 4 * (ky * d[0] / s[0] * y->pitch + kx * d[1] / s[1]);
+        }
+    }
+    return TN_HEX_WHY_NONE;
+}
+
+uint32_t tn_hx_taps_scratch(const tn_hx_taps *taps, const tn_hx_value *x)
+{
+    return taps->direct ? 0 : taps->plane_bytes * (uint32_t)x->planes;
+}
+
+// n pixels, every step-th of `from`; whole vectors are written, up to 31 pixels too many.
+static void copy_row(uint32_t *to, const uint32_t *from, int32_t n, int32_t step)
+{
+    if (step == 1) {
+        for (int32_t i = 0; i < n; i += 32) {
+            TN_HX_VU(to + i) = TN_HX_CVU(from + i);
+        }
+    } else if (step == 2) {
+        for (int32_t i = 0; i < n; i += 32) {
+            TN_HX_VU(to + i) = Q6_V_lo_W(Q6_W_vdeal_VVR(TN_HX_CVU(from + 2 * i + 32), TN_HX_CVU(from + 2 * i), -4));
+        }
+    } else {
+        for (int32_t i = 0; i < n; i++) {
+            to[i] = from[i * step];
+        }
+    }
+}
+
+static void fill_phase(const tn_hx_taps *taps, const tn_hx_attr *attr, const tn_hx_value *x, int32_t pitch, const uint8_t *from,
+                       int32_t row_phase, int32_t column_phase, uint8_t fill, uint8_t *to)
+{
+    const int32_t step = attr->strides[1], shift = column_phase - attr->pads[1];   // column i reads i * step + shift
+    int32_t first = shift < 0 ? (-shift + step - 1) / step : 0;
+    int32_t end = x->width - 1 - shift < 0 ? 0 : (x->width - 1 - shift) / step + 1;
+    end = end > pitch ? pitch : end;
+    memset(to, fill, taps->phase_bytes);
+    const HVX_Vector blank = Q6_V_vsplat_R((int32_t)(fill * 0x01010101u));
+    for (int32_t r = 0; r < taps->rows && first < end; r++) {
+        const int32_t y = r * attr->strides[0] + row_phase - attr->pads[0];
+        if (y < 0 || y >= x->height) {
+            continue;
+        }
+        uint32_t *row = (uint32_t *)to + r * pitch;
+        copy_row(row + first, (const uint32_t *)from + y * x->pitch + first * step + shift, end - first, step);
+        TN_HX_VU(row + end) = blank;
+    }
+}
+
+void tn_hx_taps_fill(const tn_hx_taps *taps, const tn_hx_attr *attr, const tn_hx_value *x, const tn_hx_value *y, int32_t image,
+                     int32_t plane, uint8_t fill, uint8_t *to)
+{
+    for (int32_t a = 0; a < taps->n_phases[0]; a++) {
+        for (int32_t b = 0; b < taps->n_phases[1]; b++) {
+            fill_phase(taps, attr, x, y->pitch, tn_hx_plane(x, image, plane), taps->phases[a], taps->columns[b], fill,
+                       to + (uint32_t)(a * taps->n_phases[1] + b) * taps->phase_bytes);
+        }
+    }
+}
+
+// ---- what prepare asks ----
+
+uint32_t tn_hx_activations(int op)
+{
+    switch (op) {
+    case TN_HEX_OP_CONV:
+    case TN_HEX_OP_DECONV:
+    case TN_HEX_OP_MATMUL:
+    case TN_HEX_OP_LUT:
+    case TN_HEX_OP_SOFTMAX:
+    case TN_HEX_OP_LAYER_NORM:
+    case TN_HEX_OP_RESIZE: return 1;
+    default: return TN_HEX_MAX_OPERANDS;
+    }
+}
+
+int tn_hx_operand_layout(const tn_hx_graph *graph, const tn_hx_node *node, uint32_t k, int layout)
+{
+    if (node->op->index == TN_HEX_OP_MEAN && tn_hx_in(graph, node, k)->rank == 4 && node->attr.axis == 2) {
+        return TN_HX_QUAD;
+    }
+    return layout;
+}
