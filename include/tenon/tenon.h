@@ -212,14 +212,16 @@ typedef enum tenon_affinity { /* over the machine's fast and slow cores; without
     TENON_AFFINITY_POWER_SAVE = 4        /* the slowest clusters that hold all threads */
 } tenon_affinity;
 
-/* One configuration for all devices; what a device lacks is skipped and reported in STATISTICS, never an error. */
+/* One configuration for all devices. 0 leaves a thing as the system has it. What the hardware or its driver lacks is left out and said in
+   STATISTICS ("not supported here", with the reason), never an error; a number that no device could mean is INVALID_ARGUMENT. */
 typedef struct tenon_power {
     size_t struct_size;
     tenon_affinity affinity;
-    int gpu_performance;   /* 0 default, 1 low, 2 normal, 3 high */
-    int gpu_priority;      /* 0 default, 1 low, 2 normal, 3 high */
-    int dsp_level;         /* 0 default, 1 (most saving) .. 5 (fastest) voltage corners */
-    int dsp_latency_us;    /* 0 default: highest wake-up latency the DSP may have */
+    int gpu_performance;   /* 1 low, 2 normal, 3 high: how willingly the GPU's clock rises */
+    int gpu_priority;      /* 1 low (work is cut into slices, so that a display can run between), 2 normal, 3 high */
+    int dsp_level;         /* 1 (most saving) .. 5 (fastest): voltage corner of the DSP */
+    int dsp_latency_us;    /* highest latency, in microseconds, with which the DSP may wake from sleep */
+    int dsp_dcvs;          /* dynamic clock and voltage scaling of the DSP: 1 off (the corner is held), 2 on (it may fall when idle) */
 } tenon_power;
 
 static inline void tenon_power_init(tenon_power *power) { tenon_options_init(power, sizeof *power); }
@@ -266,9 +268,11 @@ typedef struct tenon_session_options {
     const char *isa;                /* highest instruction set to use: "portable", "avx2", "avx512" ...; NULL: what is there */
     const char *pin;                /* "op=version[,op=version...]": choose kernel rows of these versions; NULL: none */
     uint64_t limit_work;            /* multiply-accumulates (or elements) of one run before it is refused; those of reference kernels count
-                                       32-fold. 0: the largest of 2^33, 2^14 x bytes of the file, 2^15 x bytes of the inputs */
+                                       32-fold. 0: the largest of 2^33, 2^14 x bytes of the file, 2^15 x bytes of the inputs (the last at most
+                                       2^42: a huge input does not lift its own limit) */
     uint64_t limit_loop_steps;      /* steps of one Loop or Scan, 0: 2^20 */
-    uint64_t limit_peak_bytes;      /* peak of arena, results and packed weights, 0: the largest of 768 MiB, 32 x the file, 256 x the inputs */
+    uint64_t limit_peak_bytes;      /* peak of arena, results and packed weights, 0: the largest of 768 MiB, 32 x the file, 256 x the inputs (the last
+                                       at most 8 GiB) */
     size_t plan_cache;              /* plans kept, 0: 16 */
     tenon_pool *pool;               /* threads shared with other sessions; NULL: the session's own */
     tenon_arenas *arenas;           /* where the arena rests between runs; NULL: the session keeps it */
@@ -337,8 +341,22 @@ TENON_API tenon_status tenon_session_output_item(const tenon_session *session, s
 /* Plans for the shapes and values set now without running. */
 TENON_API tenon_status tenon_session_prepare(tenon_session *session, const char *const *names, size_t count, tenon_error **error);
 
-/* The same on a thread of the session's own; done is called there when it ends (error is destroyed after the call). One run at a time:
-   STATE while one is in progress. The session must not be touched until done was called, tenon_session_cancel and _wait excepted. */
+/* A shape for one input, without data. values: its contents where they decide shapes (a target shape, a count, a condition), else NULL. */
+typedef struct tenon_input_shape {
+    const char *name;
+    int rank;
+    int64_t dims[8];
+    const void *values;
+} tenon_input_shape;
+
+/* Plans for shapes ahead of time: a later run with them finds its plan, its arena and the room for its results. Inputs that are not listed
+   keep the shape that they are set to or that the model fixes. As many plans are kept as tenon_session_options.plan_cache says.
+   Errors: INVALID_ARGUMENT (a shape that does not fit, an open shape or a deciding value that is not given), NOT_FOUND, LIMIT. */
+TENON_API tenon_status tenon_session_prepare_shapes(tenon_session *session, const tenon_input_shape *shapes, size_t count,
+                                                    const char *const *names, size_t n_names, tenon_error **error);
+
+/* Runs as tenon_session_run does, on a thread of the session's own; done is called there when it ends (error is destroyed after the
+   call). One run at a time: STATE while one is in progress. The session must not be touched until done was called, tenon_session_cancel and _wait excepted. */
 typedef void (*tenon_done_fn)(void *context, tenon_session *session, tenon_status status, const tenon_error *error);
 TENON_API tenon_status tenon_session_run_async(tenon_session *session, const char *const *names, size_t count, tenon_done_fn done,
                                                void *context, tenon_error **error);
@@ -368,34 +386,59 @@ typedef struct tenon_step_info {
 typedef void (*tenon_step_fn)(void *context, const tenon_step_info *info, int after, const tenon_tensor *outputs);
 TENON_API void tenon_session_observe(tenon_session *session, tenon_step_fn step, void *context);
 
+/* Records from now on what each run does: when each step began and ended, and which thread did how much of it. Room for `events` steps
+   (and as many shares of threads) is taken at once; what comes later is dropped and counted. 0 ends recording and forgets. The record is
+   read with tenon_report, kind PROFILE. Not during a run. */
+TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t events, tenon_error **error);
+
 /* ---- reports ---- */
 
 /* Keys of the documents. Sizes are bytes, n is a whole number, a shape is an array with null where a dim is not known.
-     EXPLAIN     {"nodes": [{"name", "op", "device", "kernel", "impl", "layout_in", "layout_out", "lease", "dtype", "shape", "macs": n,
-                  "origins": [name], "lost": [{"kernel", "why"}], "fallback": why or null}], "processor", "isa",
-                  "threads": n, "stages": n}                          nodes in the order of execution; layout_*, dtype, shape of operand 0 and result 0
+     EXPLAIN     {"nodes": [{"name", "op", "device", "kernel", "impl", "version": n, "layout_in", "layout_out", "lease", "dtype", "shape",
+                  "macs": n, "scratch_bytes", "estimated_ns", "origins": [name], "lost": [{"kernel", "why"}],
+                  "bids": [{"device", "ns": price or null, "why": the first rule that refused, or why a price lost, or null}],
+                  "flow": {"nodes": n, "transfers": [{"tensor", "way": "to" or "from", "bytes", "ns"}], "call_ns", "work_ns", "ns": all of
+                  it, "cpu_ns": the same nodes on the CPU}, "fallback": why or null}], "processor", "isa", "threads": n, "stages": n,
+                  "conversions": n}
+                  nodes in the order of execution, those of a sub-flow after the node that stands for it (which alone has "flow");
+                  layout_*, dtype, shape of operand 0 and result 0
      PLACEMENT   {"cpu": {"nodes": n, "macs": n}}
      MEMORY      {"arena_bytes", "lower_bound_bytes", "peak_bytes" (null while a stage is not planned), "packed_bytes", "scratch_bytes", "exact": true or false,
                   "blocks": [{"name", "bytes", "offset", "first": n, "last": n, "alias_of": name or null}]}
-     STATISTICS  {"plans_made": n, "plan_hits": n, "plans_cached": n, "fallbacks": n, "runs": n, "live_bytes", "peak_bytes",
-                  "packed_weight_bytes": made and held now by all sessions, "weights_packed": n packed since the model was opened}
+     STATISTICS  {"plans_made": n, "plan_hits": n, "plans_cached": n, "planning_ns",
+                  "fallbacks": n (nodes planned on a reference kernel), "device_fallbacks": n (planned on the CPU although another device is
+                  named, and devices that failed), "precision_events": n (planned in another precision than asked for),
+                  "runs": n, "steps": n (executed), "idle_block_bytes",
+                  "live_bytes", "peak_bytes" (of all that model and sessions took; the file's own pages are not among them),
+                  "packed_weight_bytes" (made and held now), "weights_packed": n, "weights_found": n (packed since the model was opened,
+                  and asked for when they were there: by all sessions of the model),
+                  "programs_built": n, "programs_found": n (kernels of devices: built, and found in memory or in the cache folder),
+                  "power": {"affinity" and each field of tenon_power: {"asked", "effect": "default", "applied" or
+                  "not supported here", "why": text or null}}}
      MODEL       {"format", "producer", "opset": n, "inputs": [{"name", "dtype", "shape", "symbols": [name or null], "optional": bool}],
                   "outputs": the same, "nodes": n, "operators": {type: n}, "parameters": n, "weight_bytes", "copied_bytes",
                   "macs": n or null, "file": null, or of a .tenon file {"version": "1.0", "writer", "graph_sha256", "graph_bytes",
                   "targets": [name], "pack_bytes", "packs": n, "chunks": n, "chunk_bytes", "weights_sha256": of all chunk hashes,
                   "data_file": name or null, "encrypted": bool, "key_name": name or null, "imported_graph": bool}}
+     PROFILE     {"threads": n, "dropped": n, "nodes": [{"name", "op", "kernel", "impl", "device", "macs": n, "read_bytes", "write_bytes",
+                  "constant_bytes", "inner": [{"name", "op", "kernel", "macs": n, "ns": n}]}], "runs": [[begin, end, planning]],
+                  "steps": [[node, run, begin, end]], "shares": [[step, thread, begin, end, tiles]]}
+                  times in nanoseconds from the begin of the first run; node, run and step are places in those arrays; "inner": the nodes
+                  of a sub-flow as its device told them after its first recorded run (ns 0: not measured); a step that no share speaks
+                  of ran on the caller's thread alone; steps of bodies lie within the step of their If, Loop or Scan
      GRAPH       "the text" */
 typedef enum tenon_report_kind {
-    TENON_REPORT_EXPLAIN = 0,    /* per node: kernel, rows that lost and why, layout, lease */
+    TENON_REPORT_EXPLAIN = 0,    /* per node: kernel, rows that lost and why, prices of the devices, layout, lease */
     TENON_REPORT_PLACEMENT = 1,  /* nodes and multiply-accumulates per device */
     TENON_REPORT_MEMORY = 2,     /* what the plan takes, and each block of the arena */
     TENON_REPORT_STATISTICS = 3, /* counters of the session */
     TENON_REPORT_MODEL = 4,      /* what the file holds */
-    TENON_REPORT_GRAPH = 5       /* the optimised graph as text */
+    TENON_REPORT_GRAPH = 5,      /* the optimised graph as text */
+    TENON_REPORT_PROFILE = 6     /* what tenon_session_profile recorded */
 } tenon_report_kind;
 
 /* A JSON document about the session's last plan. *json is zero-terminated; free it with tenon_report_destroy. EXPLAIN, PLACEMENT and
-   MEMORY need a plan (STATE otherwise). */
+   MEMORY need a plan, PROFILE a recorder (STATE otherwise). */
 TENON_API tenon_status tenon_report(tenon_session *session, tenon_report_kind kind, char **json, tenon_error **error);
 
 /* The same for a model alone: MODEL and GRAPH. */

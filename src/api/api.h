@@ -92,6 +92,8 @@ struct tenon_session {
     size_t n_cores;
     const char *affinity_note;    // why the policy changes nothing, or NULL
     tenon_power power;
+    tn_power_effect power_effect;
+    tn_profile *profile;          // records runs; NULL: nobody asked
     struct tn_async *async;       // made by the first asynchronous run
     const uint32_t *features;     // plan for a processor with these TN_CPU_* bits, without running; NULL: this one
 };
@@ -108,6 +110,27 @@ struct tenon_arenas {
 
 // Cores for a policy in the heap (*count of them); NULL with *note when the policy changes nothing.
 unsigned *tn_api_cores(tn_heap *heap, tenon_affinity affinity, unsigned threads, size_t *count, const char **note);
+
+// Puts the program for these names (NULL: all outputs) at the head of session->wanted.
+tn_status tn_api_find_wanted(tenon_session *session, const char *const *names, size_t count, tn_diag *diag);
+
+// The process is the one that made the session, and no name is NULL.
+tn_status tn_api_check_names(const tenon_session *session, const char *const *names, size_t count, tn_diag *diag);
+
+// What a run begins with: checks, the program, the feeds. tn_api_blame says who is at fault when a status came of it.
+tn_status tn_api_enter(tenon_session *session, const char *const *names, size_t count, tn_diag *diag);
+tn_status tn_api_blame(const tenon_session *session, tn_status status);
+
+// Fills session->feeds from the inputs that are set, and the limits that grow with them.
+tn_status tn_api_gather(tenon_session *session, tn_diag *diag);
+
+// Plans when the shapes of all inputs are fixed and no contents decide shapes.
+tn_status tn_api_prepare_fixed(tenon_session *session, tn_diag *diag);
+
+// Checks the hints and hands them to the devices that are open; what came of them goes into the STATISTICS report.
+tn_status tn_api_power_check(const tenon_power *power, tn_diag *diag);
+void tn_api_power_apply(tenon_session *session);
+void tn_api_power_report(const tenon_session *session, struct tn_text *text);
 
 // Ends the session's asynchronous thread, waiting for a run in progress.
 void tn_async_destroy(tenon_session *session);

@@ -335,6 +335,15 @@ static void write_memory(tn_text *text, const tenon_session *session, const tn_p
 static void write_statistics(tn_text *text, const tenon_session *session)
 {
     size_t plans = 0;
+    uint64_t built = 0, found = 0;
+    tn_weights *weights = &session->model->weights;
+    for (size_t d = 0; d < session->context.n_devices; d++) {
+        built += atomic_load(&session->devices[d]->programs_built);
+        found += atomic_load(&session->devices[d]->programs_found);
+    }
+    pthread_mutex_lock(&weights->lock);
+    const uint64_t packs = weights->made, pack_hits = weights->hits, packed_bytes = weights->bytes;
+    pthread_mutex_unlock(&weights->lock);
     for (const tn_wanted *wanted = session->wanted; wanted; wanted = wanted->next) {
         plans += tn_program_plans(wanted->program);
     }
@@ -342,15 +351,22 @@ static void write_statistics(tn_text *text, const tenon_session *session)
     key_int(text, "plans_made", session->context.plans);
     key_int(text, "plan_hits", session->context.hits);
     key_int(text, "plans_cached", plans);
+    key_int(text, "planning_ns", session->context.planning_ns);
     key_int(text, "fallbacks", session->context.fallbacks);
+    key_int(text, "device_fallbacks", session->context.device_fallbacks);
+    key_int(text, "precision_events", session->context.precision_events);
     key_int(text, "runs", session->runs);
     key_int(text, "steps", session->context.steps);
     key_int(text, "idle_block_bytes", session->blocks.idle_bytes);
-    key_string(text, "affinity_note", session->affinity_note);
+    tn_json_key(text, "power");
+    tn_api_power_report(session, text);
     key_int(text, "live_bytes", atomic_load(&session->heap->live_bytes));
     key_int(text, "peak_bytes", atomic_load(&session->heap->peak_bytes));
-    key_int(text, "packed_weight_bytes", session->model->weights.bytes);
-    key_int(text, "weights_packed", session->model->weights.made);
+    key_int(text, "packed_weight_bytes", packed_bytes);
+    key_int(text, "weights_packed", packs);
+    key_int(text, "weights_found", pack_hits);
+    key_int(text, "programs_built", built);
+    key_int(text, "programs_found", found);
     tn_json_close(text, '}');
 }
 
@@ -367,8 +383,11 @@ tenon_status tenon_report(tenon_session *session, tenon_report_kind kind, char *
     if (kind == TENON_REPORT_MODEL || kind == TENON_REPORT_GRAPH) {
         return tenon_model_report(session->model, kind, json, error);
     }
+    if (kind == TENON_REPORT_PROFILE && !session->profile) {
+        return tn_api_refuse(error, TN_STATE, "report", "nothing is recorded: call tenon_session_profile first");
+    }
     const tn_program *program = session->wanted ? session->wanted->program : NULL;
-    if (kind != TENON_REPORT_STATISTICS && (!program || !tn_program_plan(program))) {
+    if (kind != TENON_REPORT_STATISTICS && kind != TENON_REPORT_PROFILE && (!program || !tn_program_plan(program))) {
         return tn_api_refuse(error, TN_STATE, "report", "there is no plan yet: run or prepare the session first");
     }
     tn_text_init(&text, session->heap);
@@ -376,6 +395,7 @@ tenon_status tenon_report(tenon_session *session, tenon_report_kind kind, char *
     case TENON_REPORT_EXPLAIN: write_explain(&text, session, program); break;
     case TENON_REPORT_PLACEMENT: write_placement(&text, session, program); break;
     case TENON_REPORT_MEMORY: write_memory(&text, session, program); break;
+    case TENON_REPORT_PROFILE: tn_profile_report(session->profile, &text); break;
     case TENON_REPORT_STATISTICS: write_statistics(&text, session); break;
     default: return tn_api_refuse(error, TN_INVALID_ARGUMENT, "kind", "%d is not a report", (int)kind);
     }

@@ -17,8 +17,6 @@
 #define BACKGROUND_SLICE 1000000      // ns at a stretch on a GPU of low priority, so that a display can run
 #define MAX_THREADS 1024
 #define LIMIT_LOOP ((uint64_t)1 << 20)
-#define LIMIT_WORK ((uint64_t)1 << 33)
-#define LIMIT_PEAK ((uint64_t)768 << 20)
 
 // ---- create and destroy ----
 
@@ -71,6 +69,7 @@ void tenon_session_destroy(tenon_session *session)
         tn_arena_deinit(&session->inputs[i].objects);
     }
     tn_block_trim(&session->blocks);
+    tn_profile_destroy(session->profile);
     tn_give(heap, session->cores);
     tn_give(heap, session->inputs);
     tn_give(heap, session->feeds);
@@ -123,9 +122,6 @@ static tn_status open_devices(tenon_session *session, const char *name, tn_diag 
 static tn_status make_workers(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
 {
     tn_affinity_saved saved = {.valid = false};
-    if (session->power.affinity < TENON_AFFINITY_NONE || session->power.affinity > TENON_AFFINITY_POWER_SAVE) {
-        return tn_fail(diag, TN_INVALID_ARGUMENT, "affinity", "%d is not a policy", (int)session->power.affinity);
-    }
     session->cores = tn_api_cores(session->heap, session->power.affinity, session->context.threads, &session->n_cores, &session->affinity_note);
     if (options->pool) {
         const tn_pool view = tn_pool_shared_view(options->pool->shared);
@@ -201,6 +197,7 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     if (options->power && !tn_api_options(&session->power, sizeof session->power, options->power)) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "power", "fill it with tenon_power_init first");
     }
+    TN_TRY(tn_api_power_check(&session->power, diag));
     c->slice_ns = session->power.gpu_priority == 1 ? BACKGROUND_SLICE : 0;
     c->limit_tensor = session->model->limit_tensor;
     c->limit_loop = options->limit_loop_steps ? options->limit_loop_steps : LIMIT_LOOP;
@@ -227,8 +224,6 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     return TN_OK;
 }
 
-static tn_status prepare_if_fixed(tenon_session *session, tn_diag *diag);
-
 static tn_status fill(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
 {
     session->n_inputs = session->model->import.graph->n_inputs;
@@ -240,7 +235,8 @@ static tn_status fill(tenon_session *session, const tenon_session_options *optio
     TN_TRY(set_context(session, options, diag));
     TN_TRY(set_cpu(session, options, diag));
     TN_TRY(open_devices(session, options->device, diag));
-    return prepare_if_fixed(session, diag);
+    tn_api_power_apply(session);
+    return tn_api_prepare_fixed(session, diag);
 }
 
 tn_status tn_session_make(tenon_session **out, tenon_model *model, const tenon_session_options *options, const uint32_t *features, tn_diag *diag)
@@ -444,7 +440,7 @@ done:
 }
 
 // Puts the program for these names at the head of session->wanted.
-static tn_status find_wanted(tenon_session *session, const char *const *names, size_t count, tn_diag *diag)
+tn_status tn_api_find_wanted(tenon_session *session, const char *const *names, size_t count, tn_diag *diag)
 {
     if (count == 0) {
         names = NULL;
@@ -473,72 +469,6 @@ static tn_status find_wanted(tenon_session *session, const char *const *names, s
 
 // ---- running ----
 
-// The default limits grow with the model file and with the bytes of the inputs.
-static void set_limits(tenon_session *session, uint64_t bytes)
-{
-    const uint64_t file = session->model->file_bytes + (session->model->import.facts ? session->model->import.external_bytes : 0);
-    session->context.limit_work = session->limit_work ? session->limit_work : TN_MAX(LIMIT_WORK, TN_MAX(file << 14, bytes << 15));
-    session->context.limit_peak = session->limit_peak ? session->limit_peak : TN_MAX(LIMIT_PEAK, TN_MAX(file << 5, bytes << 8));
-}
-
-// One tensor per graph input; inputs that the program does not read may be unset.
-static tn_status gather_feeds(tenon_session *session, tn_diag *diag)
-{
-    const tn_graph *graph = tn_program_graph(session->wanted->program);
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < session->n_inputs; i++) {
-        const tn_input *input = &session->inputs[i];
-        const tn_value *value = graph->inputs[i];
-        if (input->set) {
-            size_t size = 0;
-            session->feeds[i] = input->tensor;
-            bytes += tn_tensor_bytes(&input->tensor, &size) ? size : 0;
-            continue;
-        }
-        if (value->n_uses || value->is_output) {
-            return tn_fail(diag, TN_STATE, value->name, "this input is not set");
-        }
-        session->feeds[i] = (tn_tensor){.dtype = value->dtype, .shape = value->shape};
-        session->feeds[i].shape.rank = value->shape.rank < 0 ? 0 : value->shape.rank;
-        for (int d = 0; d < session->feeds[i].shape.rank; d++) {
-            session->feeds[i].shape.dims[d] = tn_dim_known(value->shape.dims[d]) ? value->shape.dims[d] : 1;
-        }
-    }
-    set_limits(session, bytes);
-    return TN_OK;
-}
-
-static tn_status prepare_if_fixed(tenon_session *session, tn_diag *diag)
-{
-    bool fixed = true;
-    for (size_t i = 0; i < session->n_inputs; i++) {
-        fixed = fixed && tn_shape_known(&session->model->optimised->inputs[i]->shape);
-    }
-    TN_TRY(find_wanted(session, NULL, 0, diag));
-    if (!fixed) {
-        return TN_OK;
-    }
-    bool *by_value = tn_take_zero(session->heap, session->n_inputs + 1, sizeof *by_value);
-    if (!by_value) {
-        return tn_fail_memory(diag, "session", session->n_inputs);
-    }
-    tn_status status = tn_plan_value_inputs(session->model->optimised, by_value, session->heap, diag);
-    for (size_t i = 0; i < session->n_inputs; i++) {
-        fixed = fixed && !by_value[i];
-        session->feeds[i] = (tn_tensor){.dtype = session->model->optimised->inputs[i]->dtype,
-                                        .shape = session->model->optimised->inputs[i]->shape};
-    }
-    tn_give(session->heap, by_value);
-    TN_TRY(status);
-    uint64_t bytes = 0;
-    for (size_t i = 0; i < session->n_inputs; i++) {
-        size_t size = 0;
-        bytes += tn_tensor_bytes(&session->feeds[i], &size) ? size : 0;
-    }
-    set_limits(session, bytes);
-    return fixed ? tn_program_prepare(session->wanted->program, session->feeds, diag) : TN_OK;
-}
-
 static tn_status bind_results(tenon_session *session)
 {
     tn_wanted *wanted = session->wanted;
@@ -556,7 +486,7 @@ static tn_status bind_results(tenon_session *session)
     return TN_OK;
 }
 
-static tn_status enter(tenon_session *session, const char *const *names, size_t count, tn_diag *diag)
+tn_status tn_api_check_names(const tenon_session *session, const char *const *names, size_t count, tn_diag *diag)
 {
     if (session->pid != getpid()) {
         return tn_fail(diag, TN_STATE, "session", "this session was made before a fork, in another process; make a new one");
@@ -566,9 +496,15 @@ static tn_status enter(tenon_session *session, const char *const *names, size_t 
             return tn_fail(diag, TN_INVALID_ARGUMENT, "names", "name %zu is NULL", i);
         }
     }
+    return TN_OK;
+}
+
+tn_status tn_api_enter(tenon_session *session, const char *const *names, size_t count, tn_diag *diag)
+{
+    TN_TRY(tn_api_check_names(session, names, count, diag));
     session->ran = false;
-    TN_TRY(find_wanted(session, names, count, diag));
-    return gather_feeds(session, diag);
+    TN_TRY(tn_api_find_wanted(session, names, count, diag));
+    return tn_api_gather(session, diag);
 }
 
 #define MAX_OBSERVED 64
@@ -603,7 +539,7 @@ static void observe(void *observer, const tn_plan *plan, const tn_step *step, bo
 }
 
 // A model with free dims was found sound when it was opened: what does not fit now are the shapes it was given.
-static tn_status blame(const tenon_session *session, tn_status status)
+tn_status tn_api_blame(const tenon_session *session, tn_status status)
 {
     for (size_t i = 0; i < session->n_inputs && status == TN_INVALID_MODEL; i++) {
         status = tn_shape_known(&session->model->import.graph->inputs[i]->shape) ? status : TN_INVALID_ARGUMENT;
@@ -622,7 +558,7 @@ static bool lose_devices(tenon_session *session, tn_diag *diag)
         session->context.log(session->context.log_context, TENON_LOG_WARNING, diag->message);
     }
     session->context.dead = all;
-    session->context.fallbacks++;
+    session->context.device_fallbacks++;
     for (tn_wanted *wanted = session->wanted; wanted; wanted = wanted->next) {
         tn_program_forget(wanted->program);
     }
@@ -637,42 +573,34 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
     }
     tn_diag_clear(&diag);
-    tn_status status = enter(session, names, count, &diag);
+    tn_status status = tn_api_enter(session, names, count, &diag);
     if (status == TN_OK) {
         tn_arena_deinit(&session->objects);
         tn_arena_init(&session->objects, session->heap);
         tn_run run = {.context = &session->context, .objects = &session->objects, .workers = session->workers, .cancel = &session->cancel, .diag = &diag,
                       .deadline_ns = session->deadline_ns ? tn_clock_ns() + session->deadline_ns : 0,
-                      .observe = session->step ? observe : NULL, .observer = session};
+                      .observe = session->step ? observe : NULL, .observer = session, .profile = session->profile};
         tn_affinity_saved saved = {.valid = false};
         if (session->cores) {
             (void)tn_affinity_set(session->cores, session->n_cores, &saved);
         }
         bind_results(session);
+        if (session->profile) {
+            tn_profile_run_begin(session->profile, session->workers, session->context.planning_ns);
+        }
         status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
         if (status == TN_DEVICE && lose_devices(session, &diag)) {
             status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
+        }
+        if (session->profile) {
+            tn_profile_run_end(session->profile, session->workers, session->context.planning_ns);
         }
         tn_affinity_restore(&saved);
         session->ran = status == TN_OK;
         session->runs++;
     }
     atomic_store(&session->cancel, 0);
-    return tn_api_fail(error, blame(session, status), &diag);
-}
-
-tenon_status tenon_session_prepare(tenon_session *session, const char *const *names, size_t count, tenon_error **error)
-{
-    tn_diag diag;
-    if (!session) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
-    }
-    tn_diag_clear(&diag);
-    tn_status status = enter(session, names, count, &diag);
-    if (status == TN_OK) {
-        status = tn_program_prepare(session->wanted->program, session->feeds, &diag);
-    }
-    return tn_api_fail(error, blame(session, status), &diag);
+    return tn_api_fail(error, tn_api_blame(session, status), &diag);
 }
 
 void tenon_session_trim(tenon_session *session)

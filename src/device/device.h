@@ -27,6 +27,32 @@ typedef struct tn_bid {
     const char *refusal;      // not NULL: does not take it, and the first rule that refused
 } tn_bid;
 
+// Hints on speed against energy: one configuration of which every device follows its part. 0: the device's own default.
+#define TN_POWER_LIST(X)  \
+    X(gpu_performance)    /* 1 low, 2 normal, 3 high */                                              \
+    X(gpu_priority)       /* 1 low (yields to a display), 2 normal, 3 high */                        \
+    X(dsp_level)          /* voltage corner, 1 (most saving) .. 5 (fastest) */                       \
+    X(dsp_dcvs)           /* clock and voltage scaling: 1 off, the corner is held; 2 on */           \
+    X(dsp_latency_us)     /* highest wake-up latency */
+
+typedef struct tn_power {
+#define X(field) int field;
+    TN_POWER_LIST(X)
+#undef X
+} tn_power;
+
+// What came of one hint.
+typedef struct tn_power_fate {
+    bool applied;
+    const char *why;          // not applied: what is missing here, static text; may be NULL
+} tn_power_fate;
+
+typedef struct tn_power_effect {
+#define X(field) tn_power_fate field;
+    TN_POWER_LIST(X)
+#undef X
+} tn_power_effect;
+
 // A compiled sub-flow: each device begins its own struct with this.
 typedef struct tn_flow {
     tn_device *device;
@@ -72,6 +98,8 @@ typedef struct tn_device_vtable {
     // TN_DEVICE: the device is gone; the session plans again without it.
     tn_status (*execute)(tn_flow *flow, const tn_flow_run *run);
     void (*release)(tn_flow *flow);
+    // Takes the hints, once, after open and before anything is compiled. NULL: the device follows none.
+    void (*power)(tn_device *device, const tn_power *power, tn_power_effect *effect);
     // Calls visit for each node of the flow.
     void (*describe)(const tn_flow *flow, void (*visit)(const tn_flow_node *node, void *context), void *context);
     size_t (*memory)(const tn_flow *flow);        // bytes it holds on the device
@@ -84,6 +112,8 @@ struct tn_device {
     const tn_device_vtable *vtable;
     tn_heap *heap;
     tn_cpu cpu;               // host facts with the session's mask applied
+    // For statistics; counted by the device: programs it had to build, and found built (in memory or in its cache folder).
+    atomic_ullong programs_built, programs_found;
 };
 
 #endif

@@ -38,6 +38,7 @@ struct tn_program {
     size_t later_capacity;
 };
 
+bool tn_program_by_value(const tn_program *program, size_t input) { return program->by_value[input]; }
 const tn_graph *tn_program_graph(const tn_program *program) { return program->graph; }
 const tn_plan *tn_program_plan(const tn_program *program) { return program->plans; }
 size_t tn_program_plans(const tn_program *program) { return program->n_plans; }
@@ -504,23 +505,31 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
 
 static tn_status watch_step(tn_program *program, tn_plan *plan, tn_step *step, tn_run *run)
 {
-    run->observe(run->observer, plan, step, false, 0);
-    const uint64_t start = tn_clock_ns();
+    if (run->observe) {
+        run->observe(run->observer, plan, step, false, 0);
+    }
+    const uint64_t begin = tn_clock_ns();
     TN_TRY(run_step(program, plan, step, run));
-    run->observe(run->observer, plan, step, true, tn_clock_ns() - start);
+    const uint64_t end = tn_clock_ns();
+    if (run->profile) {
+        tn_profile_step(run->profile, plan, step, begin, end);
+    }
+    if (run->observe) {
+        run->observe(run->observer, plan, step, true, end - begin);
+    }
     return TN_OK;
 }
 
 static tn_status run_steps(tn_program *program, tn_plan *plan, tn_run *run)
 {
-    const bool light = program->context->light;
+    const bool light = program->context->light, watched = run->observe || run->profile;
     for (size_t i = 0; i < plan->n_steps; i++) {
         tn_step *step = &plan->steps[i];
         TN_TRY(tn_run_check(run, step->call.name));
         if (light) {
             TN_TRY(tn_light_before(plan, i, run->diag));
         }
-        TN_TRY(run->observe ? watch_step(program, plan, step, run) : run_step(program, plan, step, run));
+        TN_TRY(watched ? watch_step(program, plan, step, run) : run_step(program, plan, step, run));
         if (light) {
             tn_light_after(plan, i);
         }

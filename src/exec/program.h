@@ -5,7 +5,7 @@
 #ifndef TN_PROGRAM_H
 #define TN_PROGRAM_H
 
-#include "plan/plan.h"
+#include "exec/profile.h"
 
 #include <stdatomic.h>
 
@@ -20,6 +20,7 @@ typedef struct tn_run {
     // called before (after = false) and after each step of any program; NULL: nobody looks
     void (*observe)(void *observer, const tn_plan *plan, const tn_step *step, bool after, uint64_t nanoseconds);
     void *observer;
+    tn_profile *profile;              // records; NULL: nobody asked
     tn_diag *diag;
     tn_arena *objects;                // strings and sequences made in the run; lives until the next
     unsigned depth;                   // stages and bodies below one another
@@ -44,6 +45,7 @@ tn_status tn_program_prepare(tn_program *program, const tn_tensor *inputs, tn_di
 // Runs; results[] has one entry per graph output. Allocates nothing when the plan is cached and has no stage, body or pool slot.
 tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results);
 
+bool tn_program_by_value(const tn_program *program, size_t input);   // its contents can decide shapes
 const tn_graph *tn_program_graph(const tn_program *program);
 const tn_plan *tn_program_plan(const tn_program *program);     // the last one prepared or run; NULL: none
 size_t tn_program_plans(const tn_program *program);            // cached

@@ -3,7 +3,9 @@
 // weights. A copy that moves nothing (a reshape, a cut along the outermost dim) becomes a view and no step.
 #include "ops/control/op_flow.h"
 #include "ops/move/op_copy.h"
+#include "ops/move/op_relayout.h"
 #include "ops/op_eval.h"
+#include "plan/report/bids.h"
 #include "plan/work.h"
 
 #include <stdio.h>
@@ -81,19 +83,57 @@ static tn_status take_packs(bind *b, const tn_node *node, tn_step *step, const t
     return TN_OK;
 }
 
+// A fall-back of any kind: an error where strict forbids it, else a warning.
+static tn_status tell(bind *b, const tn_node *node, unsigned strict, const char *what)
+{
+    const tn_plan_context *context = b->work->context;
+    if (context->strict & strict) {
+        return tn_fail(b->work->diag, TN_FALLBACK, node->name, "%s %s; strict forbids it", node->op->name, what);
+    }
+    if (context->log) {
+        char text[512];
+        snprintf(text, sizeof text, "%s '%.200s' %s", node->op->name, node->name, what);
+        context->log(context->log_context, 2, text);
+    }
+    return TN_OK;
+}
+
 static tn_status fallback(bind *b, const tn_node *node)
 {
     tn_plan_context *context = b->work->context;
     b->plan->n_reference++;
     context->fallbacks++;
-    if (context->strict & 2) {
-        return tn_fail(b->work->diag, TN_FALLBACK, node->name, "%s has only its reference kernel for these types and shapes, and strict forbids it",
-                       node->op->name);
+    return tell(b, node, TN_STRICT_REFERENCE, "runs by its reference kernel, the only one for these types and shapes");
+}
+
+static bool is_float(const tn_tensor *tensor) { return tensor && tensor->dtype == TN_F32; }
+
+// What runs on the CPU although another device or a shorter precision was asked for. A conversion between layouts follows its neighbours,
+// and control operators compute nothing: the nodes of their bodies are looked at in their own plans.
+static tn_status check_wishes(bind *b, const tn_node *node, const tn_step *step)
+{
+    tn_plan_context *context = b->work->context;
+    const size_t host = context->n_devices - 1;
+    const char *wanted = context->device;
+    char what[256];
+    if (node->op->flags & TN_OP_CONTROL || node->op == &tn_op_relayout || strcmp(step->device, context->devices[host]->vtable->name) != 0) {
+        return TN_OK;
     }
-    if (context->log) {
-        char text[512];
-        snprintf(text, sizeof text, "%s '%s' runs by its reference kernel", node->op->name, node->name);
-        context->log(context->log_context, 2, text);
+    if (wanted && strcmp(wanted, step->device) != 0) {
+        const size_t d = tn_plan_device(context, wanted);
+        const tn_bid bid = d < host ? tn_plan_step_bid(context, d, step) : (tn_bid){.refusal = "the device is not open"};
+        context->device_fallbacks++;
+        snprintf(what, sizeof what, "runs on %s instead of %s: %s", step->device, wanted, bid.refusal ? bid.refusal : "that was dearer with transfers and calls");
+        TN_TRY(tell(b, node, TN_STRICT_DEVICE, what));
+    }
+    bool floats = false;
+    for (int i = 0; i < step->call.n_in + step->call.n_out && !floats; i++) {
+        floats = is_float(i < step->call.n_in ? step->call.in[i] : step->call.out[i - step->call.n_in]);
+    }
+    if (floats && context->precision && strcmp(context->precision, "fp32") != 0) {
+        context->precision_events++;
+        snprintf(what, sizeof what, "is computed in fp32 on %s instead of %s", step->device, context->precision);
+        TN_TRY(tell(b, node, TN_STRICT_PRECISION, what));
     }
     return TN_OK;
 }
@@ -251,6 +291,7 @@ static tn_status bind_node(bind *b, const tn_node *node)
         TN_TRY(bind_kernel(b, node, step));
     }
     plan->memory.exact = plan->memory.exact && !(control && node->op != &tn_op_flow) && !dynamic;
+    TN_TRY(check_wishes(b, node, step));
     return count_work(b, node, step);
 }
 

@@ -2,6 +2,7 @@
 // Makes a plan: the nine steps in order, then the budget. Over budget the last steps are done again with rows that need little
 // memory; if that does not fit either, the error says how much would.
 #include "plan/work.h"
+#include "sys/clock.h"
 
 #include <string.h>
 
@@ -63,7 +64,7 @@ static uint64_t peak_of(const tn_plan *plan)
     return (uint64_t)plan->memory.arena_bytes + plan->memory.output_bytes + plan->memory.packed_bytes;
 }
 
-tn_status tn_plan_make(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag)
+static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag)
 {
     *out = NULL;
     const uint64_t limit = context->limit_memory ? context->limit_memory : context->limit_peak;
@@ -80,9 +81,17 @@ tn_status tn_plan_make(tn_plan **out, const tn_plan_request *request, tn_plan_co
         return tn_fail(diag, TN_LIMIT, "plan", "a run would take %llu bytes (arena, results and packed weights), more than %s (%llu) allows",
                        needed, context->limit_memory ? "memory_limit" : "limit_peak_bytes", (unsigned long long)limit);
     }
-    context->plans++;
+    plan->serial = ++context->plans;
     *out = plan;
     return TN_OK;
+}
+
+tn_status tn_plan_make(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag)
+{
+    const uint64_t begin = tn_clock_ns();
+    const tn_status status = make(out, request, context, diag);
+    context->planning_ns += tn_clock_ns() - begin;
+    return status;
 }
 
 void tn_plan_destroy(tn_plan *plan)

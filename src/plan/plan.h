@@ -94,7 +94,11 @@ typedef struct tn_plan {
     struct tn_program ***bodies;      // by step, then body; made by exec
     tn_flow **flows;                  // by step: compiled sub-flows; made by exec
     unsigned runs;
+    uint64_t serial;                  // distinct in its session
 } tn_plan;
+
+// Bits of tn_plan_context.strict, those of tenon.h: what is an error instead of a warning.
+enum { TN_STRICT_DEVICE = 1, TN_STRICT_REFERENCE = 2, TN_STRICT_PRECISION = 4 };
 
 // Everything a plan may look at besides graph and shapes. One per session.
 typedef struct tn_plan_context {
@@ -107,7 +111,7 @@ typedef struct tn_plan_context {
     const char *device;               // asked for by name, or NULL
     const char *precision;            // "fp32" ...
     unsigned dead;                    // bit d: devices[d] failed and is left out
-    unsigned strict;                  // TENON_STRICT_* bits
+    unsigned strict;                  // TN_STRICT_* bits
     uint64_t limit_memory;            // arena + results + packed weights; 0: none
     uint64_t limit_peak;              // the same, the default that guards against hostile models
     uint64_t limit_tensor;            // bytes
@@ -123,6 +127,9 @@ typedef struct tn_plan_context {
     struct tn_arena_pool *arenas;     // where arenas rest between runs; NULL: each program keeps its own
     // counters
     uint64_t fallbacks, plans, hits, steps;
+    uint64_t device_fallbacks;        // nodes that the named device does not run, and devices that failed
+    uint64_t precision_events;        // nodes computed in another precision than asked for
+    uint64_t planning_ns;             // spent in tn_plan_make
 } tn_plan_context;
 
 typedef struct tn_plan_request {
@@ -139,7 +146,7 @@ tn_status tn_plan_value_inputs(const tn_graph *graph, bool *by_value, tn_heap *h
 
 // Parts of the JSON reports, written into an open array (explain, blocks) or added to sums.
 struct tn_text;
-void tn_plan_explain(const tn_plan *plan, const tn_plan_context *context, struct tn_text *text);
+void tn_plan_explain(const tn_plan *plan, const tn_plan_context *context, struct tn_text *text);   // one object for each node
 void tn_plan_add_placement(const tn_plan *plan, const char *device, uint64_t *nodes, uint64_t *macs);
 void tn_plan_report_blocks(const tn_plan *plan, size_t base, struct tn_text *text);
 

@@ -201,7 +201,10 @@ tn_status tn_plan_value_inputs(const tn_graph *graph, bool *by_value, tn_heap *h
             result = result || (node->out[i] && needed[node->out[i]->id]);
         }
         for (int i = 0; i < node->n_in; i++) {
-            const bool decides = node->op->flags & TN_OP_CONTROL || (i < 32 && node->op->shape_operands >> i & 1);
+            // Of a control operator a count or a condition decides. Floating data that its bodies read does not: a body is planned by a key
+            // of its own, and a plan for each new reading of a sensor would be made in vain.
+            const bool control = node->op->flags & TN_OP_CONTROL && node->in[i] && !tn_dtype_is_float(node->in[i]->dtype);
+            const bool decides = control || (i < 32 && node->op->shape_operands >> i & 1);
             if (node->in[i] && (decides || (result && !(node->op->flags & TN_OP_SHAPE_ONLY)))) {
                 needed[node->in[i]->id] = true;
             }

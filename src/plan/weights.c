@@ -108,7 +108,9 @@ tn_status tn_weights_take(tn_weights *weights, const tn_pack *pack, const tn_que
     *out = NULL;
     pthread_mutex_lock(&weights->lock);
     tn_packed *packed = find(weights, query->in[pack->operand]->data, pack);
-    if (!packed) {
+    if (packed) {
+        weights->hits++;
+    } else {
         packed = make(weights, pack, query, params, shared);
     }
     if (packed) {

@@ -27,7 +27,7 @@ typedef struct tn_weights {
     pthread_mutex_t lock;
     tn_packed *buckets[TN_WEIGHT_BUCKETS];   // by the constant's address
     size_t bytes;             // of all packed forms that were made
-    size_t made;              // packed forms made since the model was opened
+    size_t made, hits;        // packed forms made since the model was opened, and asked for when they were there
     size_t copied_bytes;      // of those that are plain aligned copies
     // Told when a constant that outlives the plan was packed: its own bytes are not needed for now. NULL: nobody to tell.
     void (*packed)(void *context, const void *data, size_t bytes);

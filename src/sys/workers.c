@@ -4,7 +4,9 @@
 // Ownership: see sys/workers.h. Threads: one job at a time.
 #include "sys/workers.h"
 #include "base/macros.h"
+#include "sys/clock.h"
 #include "sys/threads/thread_pool.h"
+#include "sys/threads/watch.h"
 
 #include <stdatomic.h>
 
@@ -12,12 +14,14 @@ struct tn_workers {
     tn_heap *heap;
     tn_pool pool;         // run NULL: one thread, no pool
     unsigned threads;
+    tn_watch *watch;      // NULL: nobody looks
 };
 
 typedef struct job {
     tn_task task;
     void *context;
     size_t total, tile, tiles;
+    tn_watch *watch;
     _Alignas(64) atomic_size_t next;   // on a cache line of its own: every thread writes it
 } job;
 
@@ -57,22 +61,47 @@ void tn_workers_destroy(tn_workers *workers)
     tn_give(workers->heap, workers);
 }
 
+void tn_workers_watch(tn_workers *workers, tn_watch *watch)
+{
+    if (workers) {
+        workers->watch = watch;
+    }
+}
+
 unsigned tn_workers_count(const tn_workers *workers)
 {
     return workers ? workers->threads : 1;
 }
 
-static void run_slot(void *context, size_t slot)
+// Takes tiles until none is left; returns how many it got.
+static uint32_t take_tiles(job *j, size_t slot)
 {
-    job *j = context;
-    for (;;) {
+    for (uint32_t taken = 0;; taken++) {
         const size_t index = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed);
         if (index >= j->tiles) {
-            return;
+            return taken;
         }
         const size_t first = index * j->tile;
         j->task(j->context, first, TN_MIN(j->tile, j->total - first), (unsigned)slot);
     }
+}
+
+static void run_slot(void *context, size_t slot) { (void)take_tiles(context, slot); }
+
+static void run_watched(void *context, size_t slot)
+{
+    job *j = context;
+    tn_watch *watch = j->watch;
+    const uint64_t begin = tn_clock_ns();
+    const uint32_t tiles = take_tiles(j, slot);
+    if (!tiles) {
+        return;
+    }
+    if (watch->used[slot] == watch->room) {
+        atomic_fetch_add_explicit(&watch->dropped, 1, memory_order_relaxed);
+        return;
+    }
+    watch->shares[slot * watch->room + watch->used[slot]++] = (tn_share){begin, tn_clock_ns(), tiles};
 }
 
 void tn_workers_run(tn_workers *workers, tn_task task, void *context, size_t total, size_t tile)
@@ -84,8 +113,8 @@ void tn_workers_run(tn_workers *workers, tn_task task, void *context, size_t tot
         }
         return;
     }
-    job j = {.task = task, .context = context, .total = total, .tile = tile};
+    job j = {.task = task, .context = context, .total = total, .tile = tile, .watch = workers->watch};
     j.tiles = total / tile + (total % tile != 0);
     atomic_init(&j.next, 0);
-    workers->pool.run(workers->pool.pool, run_slot, &j, TN_MIN(j.tiles, workers->threads));
+    workers->pool.run(workers->pool.pool, j.watch ? run_watched : run_slot, &j, TN_MIN(j.tiles, workers->threads));
 }

@@ -39,6 +39,11 @@ class ValueInfo(c.Structure):
                 ("kind", c.c_int)]
 
 
+class Power(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("affinity", c.c_int), ("gpu_performance", c.c_int), ("gpu_priority", c.c_int),
+                ("dsp_level", c.c_int), ("dsp_latency_us", c.c_int), ("dsp_dcvs", c.c_int)]
+
+
 class SessionOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("device", c.c_char_p), ("threads", c.c_uint), ("precision", c.c_char_p),
                 ("strict", c.c_uint), ("memory_limit", c.c_uint64), ("isa", c.c_char_p), ("pin", c.c_char_p),
@@ -56,6 +61,10 @@ class SaveOptions(c.Structure):
 class Tensor(c.Structure):
     _fields_ = [("dtype", c.c_int), ("rank", c.c_int), ("dims", c.c_int64 * MAX_RANK), ("data", c.c_void_p), ("bytes", c.c_size_t),
                 ("kind", c.c_int), ("count", c.c_size_t)]
+
+
+class InputShape(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("rank", c.c_int), ("dims", c.c_int64 * MAX_RANK), ("values", c.c_void_p)]
 
 
 # Tensor.kind and ValueInfo.kind
@@ -93,6 +102,9 @@ _PROTOTYPES = {
     "tenon_model_save": (c.c_int, [Handle, c.c_char_p, c.POINTER(SaveOptions), _OUT]),
     "tenon_session_clear_inputs": (None, [Handle]),
     "tenon_session_run": (c.c_int, [Handle, _NAMES, c.c_size_t, _OUT]),
+    "tenon_session_prepare_shapes": (c.c_int, [Handle, c.POINTER(InputShape), c.c_size_t, _NAMES, c.c_size_t, _OUT]),
+    "tenon_session_profile": (c.c_int, [Handle, c.c_size_t, _OUT]),
+    "tenon_session_trim": (None, [Handle]),
     "tenon_session_output": (c.c_int, [Handle, c.c_size_t, c.POINTER(Tensor), _OUT]),
     "tenon_session_output_count": (c.c_size_t, [Handle]),
     "tenon_session_cancel": (None, [Handle]),

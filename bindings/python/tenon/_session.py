@@ -19,9 +19,14 @@ import numpy as np
 from . import _binding, _dlpack, _dtype, _ffi
 from ._error import Error, Status
 
-_REPORTS = {"explain": 0, "placement": 1, "memory": 2, "statistics": 3, "model": 4, "graph": 5}
+_REPORTS = {"explain": 0, "placement": 1, "memory": 2, "statistics": 3, "model": 4, "graph": 5, "profile": 6}
 _MODEL_REPORTS = ("model",)
 _STRICT = {"device": 1, "reference": 2, "precision": 4}
+_POWER = {
+    "affinity": ("none", "big", "little", "high-performance", "power-save"),
+    "gpu_performance": ("default", "low", "normal", "high"), "gpu_priority": ("default", "low", "normal", "high"),
+    "dsp_level": None, "dsp_dcvs": ("default", "off", "on"), "dsp_latency_us": None,
+}
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
 _log = logging.getLogger("tenon")
 
@@ -84,6 +89,22 @@ def _strict_flags(strict: Union[bool, int, str, Sequence[str]]) -> int:
     return flags
 
 
+def _power(hints: Mapping[str, Union[str, int]]) -> _ffi.Power:
+    """The struct of the C interface from names and numbers."""
+    power = _ffi.Power()
+    _ffi.library().tenon_options_init(c.byref(power), c.sizeof(power))
+    for name, value in hints.items():
+        if name not in _POWER:
+            raise Error(Status.INVALID_ARGUMENT, f"unknown power hint {name!r}; there are {', '.join(_POWER)}", "power")
+        words = _POWER[name]
+        if words is not None and isinstance(value, str):
+            if value not in words:
+                raise Error(Status.INVALID_ARGUMENT, f"power hint {name}={value!r} is none of {', '.join(words)}", "power")
+            value = words.index(value)
+        setattr(power, name, _unsigned(name, value, 31))
+    return power
+
+
 def _unsigned(name: str, value: Any, bits: int = 64) -> int:
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 1 << bits:
         raise Error(Status.INVALID_ARGUMENT, f"{name}={value!r} is not a whole number from 0 to 2^{bits} - 1", name)
@@ -125,6 +146,24 @@ def key_function(key: Union[bytes, Callable[[str], bytes], None]) -> Any:
     return _ffi.KeyFn(give)
 
 
+def _trace_events(record: Mapping[str, Any]) -> List[Dict[str, Any]]:
+    """Complete events, times in microseconds: one track for the steps, one for each thread."""
+    def event(track: int, name: str, category: str, begin: int, end: int, **facts: Any) -> Dict[str, Any]:
+        return {"name": name, "cat": category, "ph": "X", "pid": 1, "tid": track, "ts": begin / 1e3, "dur": (end - begin) / 1e3, "args": facts}
+
+    nodes, steps = record["nodes"], record["steps"]
+    tracks = ["steps"] + [f"thread {t}" for t in range(record["threads"])]
+    events = [{"name": "thread_name", "ph": "M", "pid": 1, "tid": t, "args": {"name": name}} for t, name in enumerate(tracks)]
+    events += [event(0, "run", "run", begin, end, planning_ns=planning) for begin, end, planning in record["runs"]]
+    for node, _, begin, end in steps:
+        n = nodes[node]
+        events.append(event(0, n["name"], n["op"], begin, end, kernel=n["kernel"], device=n["device"], macs=n["macs"]))
+    for step, thread, begin, end, tiles in record["shares"]:
+        n = nodes[steps[step][0]]
+        events.append(event(1 + thread, n["name"], n["op"], begin, end, tiles=tiles))
+    return events
+
+
 class InferenceSession:
     """A model, opened, optimised and ready to run.
 
@@ -134,7 +173,9 @@ class InferenceSession:
     memory_limit: bytes of arena, workspaces and packed weights; 0 for the default limit.
     isa: highest instruction set to use ("portable", "avx2", ...). pin: "op=version,...". optimise: False keeps the graph as it is.
     folder: where external data of a model given as bytes may lie. cache: folder where a device may keep programs that it built.
-    store: "image" or "buffer", how a GPU keeps tensors of pictures. The limit_* options are those of tenon.h.
+    store: "image" or "buffer", how a GPU keeps tensors of pictures.
+    power: hints such as {"affinity": "big", "gpu_priority": "low", "dsp_level": 3}; those that this machine cannot follow are told
+    in report("statistics")["power"]. plan_cache: plans kept, 0 for 16. The limit_* options are those of tenon.h.
     sha256: refuse any other file (docs/format.md). verify: compare the weights of a .tenon file with its hashes. key: 32 bytes, or a
     function from a key's name to them, for encrypted weights.
 
@@ -145,7 +186,8 @@ class InferenceSession:
                  precision: Optional[str] = None, strict: Union[bool, int, str, Sequence[str]] = False, *, memory_limit: int = 0,
                  isa: Optional[str] = None, pin: Optional[str] = None, optimise: bool = True,
                  folder: Union[str, os.PathLike, None] = None, cache: Union[str, os.PathLike, None] = None,
-                 store: Optional[str] = None, plan_cache: int = 0, limit_tensor_bytes: int = 0,
+                 store: Optional[str] = None, power: Optional[Mapping[str, Union[str, int]]] = None,
+                 plan_cache: int = 0, limit_tensor_bytes: int = 0,
                  limit_nodes: int = 0, limit_work: int = 0, limit_loop_steps: int = 0, limit_peak_bytes: int = 0,
                  sha256: Optional[str] = None, verify: bool = False, key: Union[bytes, Callable[[str], bytes], None] = None) -> None:
         self._model: Optional[int] = None
@@ -176,6 +218,8 @@ class InferenceSession:
         options.cache, options.store = _encode(cache, "cache"), _encode(store, "store")
         options.threads = _unsigned("threads", threads, 32)
         options.strict = _strict_flags(strict)
+        hints = _power(power or {})
+        options.power = c.cast(c.pointer(hints), c.c_void_p)
         options.memory_limit = _unsigned("memory_limit", memory_limit)
         options.plan_cache = _unsigned("plan_cache", plan_cache)
         options.limit_work = _unsigned("limit_work", limit_work)
@@ -461,14 +505,75 @@ class InferenceSession:
         """Makes a run in progress on another thread raise Error(CANCELLED) soon."""
         self._lib.tenon_session_cancel(self._usable())
 
+    def prepare(self, shapes: Mapping[str, Union[Sequence[int], np.ndarray]], output_names: Optional[Sequence[str]] = None) -> None:
+        """Plans ahead of time, without running: a later run with these shapes finds its plan and its memory.
+
+        shapes: name -> shape, or the array itself for an input whose contents decide shapes. Inputs whose shape the model fixes can
+        be left out.
+        """
+        self._usable()
+        with self._lock:
+            session = self._usable()
+            items = (_ffi.InputShape * max(1, len(shapes)))()
+            keep = []
+            for item, (name, value) in zip(items, shapes.items()):
+                arg = self._args.get(name)
+                item.name = _encode(name, "shapes")
+                if isinstance(value, np.ndarray):
+                    tensor, held = self._tensor(name, value, arg.dtype if arg is not None else None)
+                    keep.append(held)
+                    item.values, dims = tensor.data, value.shape
+                else:
+                    dims = [_unsigned(name, dim, 63) for dim in value]
+                if len(dims) > _ffi.MAX_RANK:
+                    raise Error(Status.INVALID_ARGUMENT, f"shapes have at most {_ffi.MAX_RANK} dims, not {len(dims)}", name)
+                item.rank = len(dims)
+                for axis, dim in enumerate(dims):
+                    item.dims[axis] = dim
+            names = None if output_names is None else [_encode(n, "output_names") for n in output_names]
+            array = (c.c_char_p * len(names))(*names) if names else None
+            self._call(self._lib.tenon_session_prepare_shapes, session, items, len(shapes), array, len(names or ()))
+            del keep
+
+    def trim(self) -> None:
+        """Gives back arenas, result buffers and all plans but the last."""
+        self._usable()
+        with self._lock:
+            self._lib.tenon_session_trim(self._usable())
+
     # ---- reports ----
+
+    def profile(self, feeds: Mapping[str, Any], runs: int = 10, output_names: Optional[Sequence[str]] = None, *, warmup: int = 3,
+                trace: Union[str, os.PathLike, None] = None, events: int = 1 << 18) -> Dict[str, Any]:
+        """Runs and records when each step began and ended, and which thread did how much of it.
+
+        Gives report("profile") (keys: PROFILE in tenon.h). trace: also write trace events for Perfetto or chrome://tracing there.
+        """
+        for _ in range(_unsigned("warmup", warmup, 31)):
+            self.run(output_names, feeds)
+        self._record(_unsigned("events", events, 32))
+        try:
+            for _ in range(_unsigned("runs", runs, 31)):
+                self.run(output_names, feeds)
+            record = self.report("profile")
+        finally:
+            self._record(0)
+        if trace is not None:
+            with open(trace, "w", encoding="utf-8") as file:
+                json.dump({"traceEvents": _trace_events(record), "displayTimeUnit": "ns"}, file)
+        return record
+
+    def _record(self, events: int) -> None:
+        with self._lock:
+            self._call(self._lib.tenon_session_profile, self._usable(), events)
 
     def placement(self) -> Dict[str, Dict[str, int]]:
         """What runs where: {device: {"nodes": n, "macs": m}} of the last plan."""
         return self.report("placement")
 
     def report(self, kind: str) -> Any:
-        """A report as Python objects: "explain", "placement", "memory", "statistics", "model" or "graph" (keys: tenon.h).
+        """A report as Python objects: "explain", "placement", "memory", "statistics", "model", "graph" or
+        "profile" (keys: tenon.h).
 
         explain, placement and memory speak of the last plan: of the first run, where input shapes are not fixed by the model.
         """

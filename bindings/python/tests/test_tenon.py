@@ -4,10 +4,12 @@
 
 PYTHONPATH=bindings/python TENON_LIBRARY=build/libtenon.so python3 bindings/python/tests/test_tenon.py
 """
+import json
 import os
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 from pathlib import Path
@@ -259,6 +261,38 @@ class Reporting(unittest.TestCase):
         self.assertGreaterEqual(session.report("statistics")["plans_made"], 1)
         self.assertEqual(session.report("model")["operators"]["conv"], 2)
         self.assertIsInstance(session.report("graph"), str)
+
+    def test_profile(self):
+        session = tenon.InferenceSession(str(DIGITS), threads=2)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "trace.json"
+            record = session.profile({"image": np.zeros((8, 1, 28, 28), np.float32)}, runs=3, trace=path)
+            events = json.loads(path.read_text())["traceEvents"]
+        self.assertEqual(len(record["runs"]), 3)
+        self.assertEqual(len(record["steps"]), 3 * len(record["nodes"]))
+        self.assertEqual(sum(e.get("cat") == "run" for e in events), 3)
+        self.assertEqual(failure(session.report, "profile").status, tenon.Status.STATE)
+
+    def test_planning_ahead(self):
+        session = tenon.InferenceSession(str(DIGITS))
+        session.prepare({"image": (3, 1, 28, 28)})
+        made = session.report("statistics")["plans_made"]
+        session.run(None, {"image": np.zeros((3, 1, 28, 28), np.float32)})
+        self.assertEqual(session.report("statistics")["plans_made"], made)
+        self.assertEqual(failure(session.prepare, {"image": (3, 2, 28, 28)}).status, tenon.Status.INVALID_ARGUMENT)
+        self.assertEqual(failure(session.prepare, {"picture": (1,)}).status, tenon.Status.INVALID_ARGUMENT)
+        self.assertEqual(failure(session.prepare, {"image": (1,) * 9}).status, tenon.Status.INVALID_ARGUMENT)
+        session.trim()
+        session.run(None, {"image": np.zeros((1, 1, 28, 28), np.float32)})
+
+    def test_power(self):
+        session = tenon.InferenceSession(str(DIGITS), power={"affinity": "power-save", "gpu_priority": "low", "dsp_level": 2})
+        fates = session.report("statistics")["power"]
+        self.assertEqual(fates["affinity"]["asked"], "power-save")
+        self.assertEqual(fates["dsp_level"], {"asked": 2, "effect": "not supported here", "why": fates["dsp_level"]["why"]})
+        self.assertEqual(fates["dsp_dcvs"]["effect"], "default")
+        for bad in ({"turbo": 1}, {"gpu_priority": "mad"}, {"dsp_level": -1}, {"dsp_level": 9}):
+            self.assertEqual(failure(tenon.InferenceSession, str(DIGITS), power=bad).status, tenon.Status.INVALID_ARGUMENT)
 
     def test_devices_and_version(self):
         self.assertIn("cpu", [d["name"] for d in tenon.devices() if d["present"]])

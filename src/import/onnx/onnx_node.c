@@ -35,10 +35,13 @@ void tn_onnx_refuse(tn_onnx_node *node, const char *format, ...)
     va_end(values);
     node->refused = true;
     const bool standard = node->domain.size == 0;
-    tn_onnx_report(node->scope->reader, "node '%.200s': %.*s.%.*s (opset %lld): %s", node->name,
+    char opset[40] = "of no imported opset";
+    if (node->opset > 0) {
+        snprintf(opset, sizeof opset, "opset %lld", (long long)node->opset);
+    }
+    tn_onnx_report(node->scope->reader, "node '%.200s': %.*s.%.*s (%s): %s", node->name,
                    standard ? 7 : (int)TN_MIN(node->domain.size, 100), standard ? "ai.onnx" : (const char *)node->domain.data,
-                   (int)TN_MIN(node->type.size, 100), node->type.size ? (const char *)node->type.data : "", (long long)node->opset,
-                   text);
+                   (int)TN_MIN(node->type.size, 100), node->type.size ? (const char *)node->type.data : "", opset, text);
 }
 
 // ---- rows ----

@@ -36,14 +36,15 @@ static tn_status report_all(const tn_onnx_reader *reader)
         return TN_OK;
     }
     const unsigned long long more = reader->n_refused - reader->n_reported;
+    const int length = (int)reader->report_length - (more == 0 && reader->report_length > 0);   // no newline at the end
     char tail[64] = "";
     // Lines that did not fit are at least counted.
     if (more > 0) {
         snprintf(tail, sizeof tail, "and %llu more", more);
     }
-    return tn_fail(reader->diag, TN_UNSUPPORTED, "", "%llu thing%s in this model %s not supported:\n%s%s",
+    return tn_fail(reader->diag, TN_UNSUPPORTED, "", "%llu thing%s in this model %s not supported:\n%.*s%s",
                    (unsigned long long)reader->n_refused, reader->n_refused == 1 ? "" : "s", reader->n_refused == 1 ? "is" : "are",
-                   reader->report, tail);
+                   length, reader->report, tail);
 }
 
 tn_status tn_onnx_malformed(const tn_onnx_reader *reader, const char *place, const char *type, const uint8_t *at, const char *fault)

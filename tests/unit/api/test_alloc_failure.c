@@ -109,10 +109,12 @@ static void scenario(const bytes *model_bytes, const bytes *feeds, counter *c)
     STEP(tenon_session_create(&session, model, &so, &error));
     STEP(feed(session, feeds, &error));
     STEP(tenon_session_prepare(session, NULL, 0, &error));
+    STEP(tenon_session_prepare_shapes(session, NULL, 0, NULL, 0, &error));
+    STEP(tenon_session_profile(session, 1000, &error));
     STEP(tenon_session_run(session, NULL, 0, &error));
     assert_int_equal(tenon_session_output_count(session), tenon_model_output_count(model));
     STEP(tenon_session_output(session, 0, &out, &error));
-    for (int kind = TENON_REPORT_EXPLAIN; kind <= TENON_REPORT_GRAPH; kind++) {
+    for (int kind = TENON_REPORT_EXPLAIN; kind <= TENON_REPORT_PROFILE; kind++) {
         STEP(tenon_report(session, (tenon_report_kind)kind, &json, &error));
         tenon_report_destroy(model, json);
     }

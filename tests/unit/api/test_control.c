@@ -281,6 +281,61 @@ static void a_foreign_pool_is_used(void **unused)
     assert_true(atomic_load(&foreign_jobs) > 0);
 }
 
+// ---- power hints ----
+
+static void power_hints_are_reported_and_never_fail(void **unused)
+{
+    tenon_model *model = open_model("data/session/swallow.onnx");
+    tenon_session *s = NULL;
+    tenon_session_options o;
+    tenon_power power;
+    char *json = NULL;
+    (void)unused;
+    tenon_session_options_init(&o);
+    tenon_power_init(&power);
+    power.affinity = TENON_AFFINITY_POWER_SAVE;
+    power.gpu_performance = 3;
+    power.gpu_priority = 1;
+    power.dsp_level = 5;
+    power.dsp_dcvs = 2;
+    o.power = &power;
+    o.device = "cpu";
+    assert_int_equal(tenon_session_create(&s, model, &o, NULL), TENON_OK);
+    assert_int_equal(tenon_report(s, TENON_REPORT_STATISTICS, &json, NULL), TENON_OK);
+    assert_non_null(strstr(json, "\"affinity\":{\"asked\":\"power-save\""));
+    assert_non_null(strstr(json, "\"gpu_performance\":{\"asked\":3,\"effect\":\"not supported here\",\"why\":\""));
+    assert_non_null(strstr(json, "\"dsp_dcvs\":{\"asked\":2,\"effect\":\"not supported here\""));
+    assert_non_null(strstr(json, "\"dsp_latency_us\":{\"asked\":0,\"effect\":\"default\",\"why\":null}"));
+    tenon_report_destroy(model, json);
+    tenon_session_destroy(s);
+    tenon_model_destroy(model);
+}
+
+static void power_hints_out_of_range_are_refused(void **unused)
+{
+    tenon_model *model = open_model("data/session/swallow.onnx");
+    static const struct { const char *name; size_t offset; int value; } wrong[] = {
+        {"affinity", offsetof(tenon_power, affinity), 9},      {"gpu_performance", offsetof(tenon_power, gpu_performance), 4},
+        {"gpu_priority", offsetof(tenon_power, gpu_priority), -1}, {"dsp_level", offsetof(tenon_power, dsp_level), 6},
+        {"dsp_dcvs", offsetof(tenon_power, dsp_dcvs), 3},      {"dsp_latency_us", offsetof(tenon_power, dsp_latency_us), -5},
+    };
+    (void)unused;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        tenon_session *s = NULL;
+        tenon_session_options o;
+        tenon_power power;
+        tenon_error *error = NULL;
+        tenon_session_options_init(&o);
+        tenon_power_init(&power);
+        memcpy((char *)&power + wrong[i].offset, &wrong[i].value, sizeof wrong[i].value);
+        o.power = &power;
+        assert_int_equal(tenon_session_create(&s, model, &o, &error), TENON_INVALID_ARGUMENT);
+        assert_string_equal(tenon_error_place(error), wrong[i].name);
+        tenon_error_destroy(error);
+    }
+    tenon_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -291,6 +346,8 @@ int main(void)
         cmocka_unit_test(sessions_run_in_parallel),
         cmocka_unit_test(sessions_share_a_pool),
         cmocka_unit_test(a_foreign_pool_is_used),
+        cmocka_unit_test(power_hints_are_reported_and_never_fail),
+        cmocka_unit_test(power_hints_out_of_range_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

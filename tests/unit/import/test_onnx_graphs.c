@@ -149,7 +149,7 @@ static void test_report(void **state)
     assert_string_equal(diag.message, "3 things in this model are not supported:\n"
                                       "node 'deep': far.Beyond (opset 2): no such operator\n"
                                       "node 'odd': ai.onnx.Relu (opset 21): attribute 'slope' is not known\n"
-                                      "node 'call:within': ai.onnx.Nothing (opset 21): no such operator\n");
+                                      "node 'call:within': ai.onnx.Nothing (opset 21): no such operator");
     assert_null(model.graph);
     assert_int_equal(heap.live_blocks, 0);
     tn_file_close(&file);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/text.h"
 #include "exec/blocks.h"
 #include "exec/program.h"
 #include "ir/edit.h"
@@ -329,8 +330,125 @@ static void flows_run_and_a_dead_device_is_left_out(void **unused)
     }
 }
 
+// ---- wishes: strict, and what explain says ----
+
+// x -> atan -> sin -> y; sim_a lacks the sine.
+static tn_graph *two_nodes(tn_heap *heap)
+{
+    static const tn_op *const ops[2] = {&tn_op_atan, &tn_op_sin};
+    static const char *const names[2] = {"first", "second"};
+    tn_graph *g = tn_graph_create(heap, "g");
+    tn_value *value = tn_graph_value(g, "x");
+    value->dtype = TN_F32;
+    value->shape = tn_shape_of(1, (const int64_t[]){64});
+    tn_graph_add_input(g, value);
+    for (int i = 0; i < 2; i++) {
+        tn_value *out = tn_graph_value(g, i ? "y" : "t");
+        assert_non_null(tn_graph_node(g, NULL, ops[i], names[i], NULL, &value, 1, &out, 1));
+        value = out;
+    }
+    tn_graph_add_output(g, value);
+    return g;
+}
+
+typedef struct said {
+    int count;
+    char last[512];
+} said;
+
+static void hear(void *context, int level, const char *text)
+{
+    said *s = context;
+    (void)level;
+    s->count++;
+    strncpy(s->last, text, sizeof s->last - 1);
+}
+
+static tn_status plan_two(fixture *f, tn_plan **plan)
+{
+    tn_graph *g = two_nodes(&f->heap);
+    const tn_fact input = {.dtype = TN_F32, .shape = g->inputs[0]->shape};
+    const tn_plan_request request = {.graph = g, .inputs = &input};
+    const tn_status status = tn_plan_make(plan, &request, &f->context, &f->diag);
+    tn_graph_destroy(g);
+    return status;
+}
+
+static void fall_backs_are_told_and_strict_refuses_them(void **unused)
+{
+    static const struct { unsigned strict; const char *precision; const char *why; } cases[] = {
+        {TN_STRICT_DEVICE, "fp32", "this device lacks it"}, {TN_STRICT_PRECISION, "fp16", "computed in fp32 on cpu instead of fp16"},
+        {TN_STRICT_REFERENCE, "fp32", "reference kernel"},
+    };
+    fixture f;
+    said heard = {0};
+    tn_plan *plan = NULL;
+    (void)unused;
+    open_fixture(&f);
+    f.a.lacks = f.b.lacks = &tn_op_sin;
+    f.a.per_element = f.b.per_element = 0.01;
+    f.context.device = "sim_a";
+    f.context.precision = "fp16";
+    f.context.log = hear;
+    f.context.log_context = &heard;
+    assert_int_equal(plan_two(&f, &plan), TN_OK);
+    assert_int_equal(f.context.device_fallbacks, 1);
+    assert_int_equal(f.context.precision_events, 1);
+    assert_true(heard.count >= 2);
+    tn_plan_destroy(plan);
+    for (size_t i = 0; i < TN_COUNT(cases); i++) {
+        f.context.strict = cases[i].strict;
+        f.context.precision = cases[i].precision;
+        plan = NULL;
+        tn_diag_clear(&f.diag);
+        const tn_status status = plan_two(&f, &plan);
+        assert_int_equal(status, TN_FALLBACK);
+        assert_null(plan);
+        assert_string_equal(f.diag.place, "second");
+        assert_non_null(strstr(f.diag.message, cases[i].why));
+        assert_non_null(strstr(f.diag.message, "strict forbids it"));
+    }
+    f.a.lacks = NULL;      // with every wish met, strict says nothing
+    f.context.strict = TN_STRICT_DEVICE | TN_STRICT_PRECISION;
+    f.context.precision = "fp16";
+    tn_diag_clear(&f.diag);
+    assert_int_equal(plan_two(&f, &plan), TN_OK);
+    tn_plan_destroy(plan);
+    close_fixture(&f);
+}
+
+static void explain_tells_prices_and_refusals(void **unused)
+{
+    fixture f;
+    tn_plan *plan = NULL;
+    tn_text text;
+    (void)unused;
+    open_fixture(&f);
+    f.a.lacks = f.b.lacks = &tn_op_sin;
+    f.a.per_element = 0.01;
+    f.b.per_element = 0.02;
+    f.a.per_call = 7;
+    f.b.per_call = 20;
+    f.context.device = "sim_a";
+    assert_int_equal(plan_two(&f, &plan), TN_OK);
+    tn_text_init(&text, &f.heap);
+    tn_json_open(&text, '[');
+    f.context.dead = 2;
+    tn_plan_explain(plan, &f.context, &text);
+    tn_json_close(&text, ']');
+    assert_non_null(strstr(text.data, "{\"device\":\"sim_a\",\"ns\":null,\"why\":\"this device lacks it\"}"));
+    assert_non_null(strstr(text.data, "{\"device\":\"sim_b\",\"ns\":null,\"why\":\"the device failed in this session\"}"));
+    assert_non_null(strstr(text.data, "\"flow\":{\"nodes\":1,\"transfers\":[{\"tensor\":\"x\",\"way\":\"to\",\"bytes\":256,\"ns\":10}"));
+    assert_non_null(strstr(text.data, "\"call_ns\":7,"));
+    tn_text_deinit(&text);
+    tn_plan_destroy(plan);
+    close_fixture(&f);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(the_split_is_the_cheapest), cmocka_unit_test(flows_run_and_a_dead_device_is_left_out)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(the_split_is_the_cheapest), cmocka_unit_test(flows_run_and_a_dead_device_is_left_out),
+                                       cmocka_unit_test(fall_backs_are_told_and_strict_refuses_them),
+                                       cmocka_unit_test(explain_tells_prices_and_refusals)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

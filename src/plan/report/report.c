@@ -3,6 +3,7 @@
 #include "base/text.h"
 #include "ops/control/op_flow.h"
 #include "ops/op_eval.h"
+#include "plan/report/bids.h"
 #include "plan/work.h"
 
 #include <string.h>
@@ -103,6 +104,8 @@ static void explain_step(const tn_plan *plan, const tn_plan_context *context, co
         tn_registry_visit(step->call.op, visit_lost, &l);
     }
     tn_json_close(text, ']');
+    tn_plan_explain_step_bids(context, step, text);
+    tn_plan_explain_flow(plan, context, step, text);
     key_string(text, "fallback", reference ? "no other kernel takes these types and shapes" : NULL);
     tn_json_close(text, '}');
 }
@@ -110,6 +113,7 @@ static void explain_step(const tn_plan *plan, const tn_plan_context *context, co
 // The nodes of a sub-flow, as its device describes them.
 typedef struct flow_text {
     tn_text *text;
+    const tn_plan_context *context;
     const char *device;
 } flow_text;
 
@@ -144,6 +148,7 @@ static void explain_flow_node(const tn_flow_node *described, void *context)
     tn_json_key(f->text, "lost");
     tn_json_open(f->text, '[');
     tn_json_close(f->text, ']');
+    tn_plan_explain_node_bids(f->context, node, f->device, f->text);
     key_string(f->text, "fallback", NULL);
     tn_json_close(f->text, '}');
 }
@@ -154,7 +159,7 @@ void tn_plan_explain(const tn_plan *plan, const tn_plan_context *context, tn_tex
         const tn_flow *flow = plan->flows ? plan->flows[i] : NULL;
         explain_step(plan, context, &plan->steps[i], text);
         if (flow && flow->device->vtable->describe) {
-            flow_text f = {.text = text, .device = flow->device->vtable->name};
+            flow_text f = {.text = text, .context = context, .device = flow->device->vtable->name};
             flow->device->vtable->describe(flow, explain_flow_node, &f);
         }
     }
