@@ -75,7 +75,6 @@ static int measure(tn_cli_session *s, const tn_cli_options *o, times *t)
         const double fit = DEFAULT_SECONDS * 1e3 / (ms > 1e-3 ? ms : 1e-3);
         runs = fit < 5 ? 5 : fit > 2000 ? 2000 : (uint64_t)fit;
     }
-    runs = runs ? runs : 1;
     t->ms = tn_cli_take((size_t)runs, sizeof *t->ms);
     for (; !code && t->count < runs; t->count++) {
         tn_cli_progress("run", t->count, runs, tn_cli_seconds() - begin);
@@ -282,6 +281,9 @@ static int run(const tn_cli_options *options)
     tn_cli_feeds feeds;
     times t = {0};
     profile p = {0};
+    if (options->runs == 0) {
+        return tn_cli_fail(TN_EXIT_USAGE, "--runs 0: there would be nothing to time");
+    }
     int code = tn_cli_session_open(&session, options);
     if (code) {
         return code;

@@ -384,7 +384,7 @@ static void conclude_text(const verdict *v)
         printf("\n%zu tensors compared, all agree\n", v->compared);
         return;
     }
-    printf("\n%zu of %zu tensors differ; first wrong: %s%s%s (%s, kernel %s)", v->wrong, v->compared, tn_cli_red(), v->first->node,
+    printf("\n%zu of %zu tensors differ; first wrong: %s%s%s (%s, kernel %s)", v->wrong, v->compared, tn_cli_red(), tn_cli_shown(v->first->node),
            tn_cli_plain(), v->first->op, v->first->kernel);
     if (v->first_difference.shape) {
         puts(": another shape or type");

@@ -36,9 +36,50 @@ static void print_origins(const cJSON *node)
     printf("      from ");
     cJSON_ArrayForEach(origin, list)
     {
-        printf(" %s", cJSON_IsString(origin) ? origin->valuestring : "?");
+        printf(" %s", cJSON_IsString(origin) ? tn_cli_shown(origin->valuestring) : "?");
     }
     putchar('\n');
+}
+
+static const char *ns_text(char *buffer, size_t size, double ns)
+{
+    snprintf(buffer, size, ns < 1e3 ? "%.0f ns" : ns < 1e6 ? "%.1f us" : "%.2f ms", ns < 1e3 ? ns : ns < 1e6 ? ns * 1e-3 : ns * 1e-6);
+    return buffer;
+}
+
+// What each device would charge, or why it refused; of interest where there is more than the CPU.
+static void print_bids(const cJSON *node)
+{
+    const cJSON *bids = cJSON_GetObjectItemCaseSensitive(node, "bids"), *bid;
+    char price[32];
+    if (cJSON_GetArraySize(bids) < 2) {
+        return;
+    }
+    cJSON_ArrayForEach(bid, bids)
+    {
+        const double ns = tn_cli_number(bid, "ns", -1);
+        const char *why = tn_cli_string(bid, "why", NULL);
+        printf("      %sbid%s    %s: %s%s%s\n", tn_cli_dim(), tn_cli_plain(), tn_cli_string(bid, "device", "?"),
+               ns < 0 ? "refused" : ns_text(price, sizeof price, ns), why ? ", " : "", why ? why : "");
+    }
+}
+
+static void print_flow(const cJSON *node)
+{
+    const cJSON *flow = cJSON_GetObjectItemCaseSensitive(node, "flow"), *transfer;
+    char all[32], work[32], call[32], cpu[32];
+    if (!flow) {
+        return;
+    }
+    printf("      sub-flow of %.0f nodes: %s, of it work %s and the call %s; on the CPU %s and no transfers\n", tn_cli_number(flow, "nodes", 0),
+           ns_text(all, sizeof all, tn_cli_number(flow, "ns", 0)), ns_text(work, sizeof work, tn_cli_number(flow, "work_ns", 0)),
+           ns_text(call, sizeof call, tn_cli_number(flow, "call_ns", 0)), ns_text(cpu, sizeof cpu, tn_cli_number(flow, "cpu_ns", 0)));
+    cJSON_ArrayForEach(transfer, cJSON_GetObjectItemCaseSensitive(flow, "transfers"))
+    {
+        char size[24], ns[32];
+        printf("      transfer %s the device: %s, %s, %s\n", tn_cli_string(transfer, "way", "?"), tn_cli_shown(tn_cli_string(transfer, "tensor", "?")),
+               tn_cli_size_text(size, tn_cli_number(transfer, "bytes", 0)), ns_text(ns, sizeof ns, tn_cli_number(transfer, "ns", 0)));
+    }
 }
 
 static void print_node(const cJSON *node, int index, bool brief)
@@ -47,7 +88,7 @@ static void print_node(const cJSON *node, int index, bool brief)
     shape_text(cJSON_GetObjectItemCaseSensitive(node, "shape"), shape, sizeof shape);
     const double n = tn_cli_number(node, "macs", 0);
     const char *in = tn_cli_string(node, "layout_in", "-"), *out = tn_cli_string(node, "layout_out", "-");
-    printf("%4d %s%s%s  %s  %s %s\n", index, tn_cli_bold(), tn_cli_string(node, "name", "?"), tn_cli_plain(),
+    printf("%4d %s%s%s  %s  %s %s\n", index, tn_cli_bold(), tn_cli_shown(tn_cli_string(node, "name", "?")), tn_cli_plain(),
            tn_cli_string(node, "op", "?"), tn_cli_string(node, "dtype", "-"), shape);
     printf("      kernel %s (%s) on %s, %s%s%s, %s%s%s\n", tn_cli_string(node, "kernel", "-"), tn_cli_string(node, "impl", "-"),
            tn_cli_string(node, "device", "-"), in, strcmp(in, out) ? " -> " : "", strcmp(in, out) ? out : "",
@@ -60,6 +101,8 @@ static void print_node(const cJSON *node, int index, bool brief)
         return;
     }
     print_origins(node);
+    print_flow(node);
+    print_bids(node);
     const cJSON *row;
     cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(node, "lost"))
     {

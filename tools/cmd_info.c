@@ -4,6 +4,7 @@
 
 #include "cli_feed.h"
 #include "cli_text.h"
+#include "drawing.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,7 +63,7 @@ static void print_shape(const cJSON *shape, const cJSON *symbols)
         if (cJSON_IsNumber(dim)) {
             printf("%s%.0f", d ? join : "", dim->valuedouble);
         } else {
-            printf("%s%s", d ? join : "", cJSON_IsString(symbol) ? symbol->valuestring : "?");
+            printf("%s%s", d ? join : "", cJSON_IsString(symbol) ? tn_cli_shown(symbol->valuestring) : "?");
         }
         d++;
     }
@@ -74,7 +75,7 @@ static void print_values(const char *what, const cJSON *list)
     const cJSON *value;
     cJSON_ArrayForEach(value, list)
     {
-        printf("  %s %s%s%s  %s  ", what, tn_cli_bold(), tn_cli_string(value, "name", "?"), tn_cli_plain(),
+        printf("  %s %s%s%s  %s  ", what, tn_cli_bold(), tn_cli_shown(tn_cli_string(value, "name", "?")), tn_cli_plain(),
                tn_cli_string(value, "dtype", "?"));
         print_shape(cJSON_GetObjectItemCaseSensitive(value, "shape"), cJSON_GetObjectItemCaseSensitive(value, "symbols"));
     }
@@ -173,6 +174,7 @@ static void print_memory(const reports *r, bool blocks)
         }
     }
     if (blocks) {
+        tn_draw_arena_text(r->memory);
         print_blocks(cJSON_GetObjectItemCaseSensitive(r->memory, "blocks"));
     }
 }
@@ -246,8 +248,8 @@ static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli
 {
     char a[24], b[24];
     const char *producer = tn_cli_string(r->model, "producer", "");
-    printf("%s%s%s  %s opset %.0f%s%s\n", tn_cli_bold(), o->model, tn_cli_plain(), tn_cli_string(r->model, "format", "?"),
-           tn_cli_number(r->model, "opset", 0), *producer ? ", made by " : "", producer);
+    printf("%s%s%s  %s opset %.0f%s%s\n", tn_cli_bold(), tn_cli_shown(o->model), tn_cli_plain(), tn_cli_string(r->model, "format", "?"),
+           tn_cli_number(r->model, "opset", 0), *producer ? ", made by " : "", tn_cli_shown(producer));
     print_values("in ", cJSON_GetObjectItemCaseSensitive(r->model, "inputs"));
     print_values("out", cJSON_GetObjectItemCaseSensitive(r->model, "outputs"));
     printf("  %.0f nodes, %s parameters (%s)\n", tn_cli_number(r->model, "nodes", 0),
@@ -265,7 +267,7 @@ static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli
     print_support(r);
     print_memory(r, o->memory);
     if (r->graph) {
-        printf("\n%s\n", cJSON_IsString(r->graph) ? r->graph->valuestring : "");
+        printf("\n%s\n", cJSON_IsString(r->graph) ? tn_cli_shown_lines(r->graph->valuestring) : "");
     }
 }
 
@@ -308,6 +310,9 @@ static int run(const tn_cli_options *options)
     if (!code) {
         code = ask(&r, &session, options->graph);
     }
+    if (!code && options->svg) {
+        code = tn_draw_arena_svg(r.memory, options->model, options->svg);
+    }
     if (!code && options->json) {
         print_json(&r, &feeds, options);
     } else if (!code && options->brief) {
@@ -324,7 +329,8 @@ static int run(const tn_cli_options *options)
 #define AT(field) offsetof(tn_cli_options, field)
 
 static const tn_cli_option options_of_info[] = {
-    {"memory", NULL, TN_CLI_FLAG, AT(memory), "every block of the arena: offset, size, first and last step, what it shares"},
+    {"memory", NULL, TN_CLI_FLAG, AT(memory), "the arena over time, and each of its blocks: offset, size, first and last step, what it shares"},
+    {"svg", "FILE", TN_CLI_TEXT, AT(svg), "draw the arena over time into FILE"},
     {"graph", NULL, TN_CLI_FLAG, AT(graph), "the optimised graph as text"},
     {"brief", NULL, TN_CLI_FLAG, AT(brief), "a few lines: the model, where and with which kernels it runs, its memory"},
     {NULL, NULL, TN_CLI_FLAG, 0, NULL},
@@ -338,6 +344,7 @@ const tn_cli_verb tn_verb_info = {
              "memory = {arena_bytes, lower_bound_bytes, peak_bytes, exact, blocks (with --memory)}.\n",
     .examples = "  tenon info model.onnx\n"
                 "  tenon info model.onnx --shape input=1x3x640x640 --memory\n"
+                "  tenon info model.onnx --memory --svg arena.svg\n"
                 "  tenon info model.onnx --memory --json | jq .memory.peak_bytes\n",
     .options = options_of_info,
     .run = run,

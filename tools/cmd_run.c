@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 typedef struct labels {
     char *text;
@@ -114,7 +113,7 @@ static void show_top(const tenon_tensor *t, size_t count, const labels *l, size_
                 }
                 cJSON_AddItemToArray(list, item);
             } else {
-                printf("    %10.6g  %zu%s%s\n", v, best[k], label ? "  " : "", label ? label : "");
+                printf("    %10.6g  %zu%s%s\n", v, best[k], label ? "  " : "", label ? tn_cli_shown(label) : "");
             }
         }
     }
@@ -127,7 +126,7 @@ static void show_values(const tenon_tensor *t, size_t count)
     printf("   ");
     for (size_t i = 0; i < count && i < SHOWN; i++) {
         if (t->dtype == TENON_STRING) {
-            printf(" \"%s\"", ((const char *const *)t->data)[i]);
+            printf(" \"%s\"", tn_cli_shown(((const char *const *)t->data)[i]));
         } else {
             printf(" %.6g", tn_cli_element(t->dtype, t->data, i));
         }
@@ -168,7 +167,7 @@ static void show_output(const char *name, const tenon_tensor *t, const tn_cli_op
     }
     char dims[128];
     tn_cli_dims_text(dims, sizeof dims, t->rank, t->dims);
-    printf("  out %s%s%s  %s %s", tn_cli_bold(), name, tn_cli_plain(), tenon_dtype_text(t->dtype), dims);
+    printf("  out %s%s%s  %s %s", tn_cli_bold(), tn_cli_shown(name), tn_cli_plain(), tenon_dtype_text(t->dtype), dims);
     if (count && !text) {
         printf("  min %.6g  max %.6g  mean %.6g", s.least, s.most, s.mean);
     }
@@ -193,7 +192,6 @@ static int store_npy(const char *folder, const char *name, const tenon_tensor *t
         *c = *c == '/' || *c == ':' ? '_' : *c;
     }
     char *path = tn_cli_format("%s/%s.npy", folder, flat);
-    (void)mkdir(folder, 0777); // there already, or opening the file says why it cannot be made
     tn_cli_writer writer;
     int code = tn_cli_writer_open(&writer, path);
     if (!code) {
@@ -235,7 +233,7 @@ static int show_outputs(const tn_cli_session *s, const tn_cli_options *o, const 
 
 static int run_session(tn_cli_session *s, const tn_cli_feeds *feeds, const tn_cli_options *o, const labels *l)
 {
-    const uint64_t warmup = o->warmup == TN_CLI_UNSET ? 0 : o->warmup, runs = o->runs == TN_CLI_UNSET || !o->runs ? 1 : o->runs;
+    const uint64_t warmup = o->warmup == TN_CLI_UNSET ? 0 : o->warmup, runs = o->runs == TN_CLI_UNSET ? 1 : o->runs;
     double begin = tn_cli_seconds();
     for (uint64_t i = 0; i < warmup + runs; i++) {
         begin = i == warmup ? tn_cli_seconds() : begin;
@@ -270,6 +268,9 @@ static int run(const tn_cli_options *options)
     tn_cli_session session;
     tn_cli_feeds feeds = {0};
     labels l;
+    if (options->runs == 0) {
+        return tn_cli_fail(TN_EXIT_USAGE, "--runs 0: there would be no outputs to show");
+    }
     int code = read_labels(&l, options->labels);
     if (!code) {
         code = tn_cli_session_open(&session, options);

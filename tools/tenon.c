@@ -8,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-static const tn_cli_verb *const verbs[] = {&tn_verb_run,     &tn_verb_info,    &tn_verb_bench, &tn_verb_explain,
-                                           &tn_verb_compare, &tn_verb_convert, &tn_verb_doctor};
+static const tn_cli_verb *const verbs[] = {&tn_verb_run,     &tn_verb_info,    &tn_verb_bench,
+                                           &tn_verb_explain, &tn_verb_compare, &tn_verb_profile,
+                                           &tn_verb_convert, &tn_verb_doctor};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static const char *verb_name(const void *table, size_t i)

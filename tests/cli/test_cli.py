@@ -58,7 +58,7 @@ class Usage(Command):
     def test_help_and_version(self):
         self.assertIn("Verbs:", self.good("--help"))
         self.assertRegex(self.good("--version"), r"^tenon \d+\.\d+\.\d+ ")
-        for verb in ("run", "info", "bench", "explain", "compare", "doctor"):
+        for verb in ("run", "info", "bench", "explain", "compare", "profile", "doctor"):
             text = self.good(verb, "--help")
             self.assertIn("Examples:", text)
             self.assertIn("Exit status:", text)
@@ -85,7 +85,7 @@ class Usage(Command):
 
     def test_man_page_and_completions_know_every_option(self):
         man = (ROOT / "tools" / "man" / "tenon.1").read_text().replace("\\-", "-")
-        for verb in ("run", "info", "bench", "explain", "compare", "doctor"):
+        for verb in ("run", "info", "bench", "explain", "compare", "profile", "doctor"):
             for option in re.findall(r"^  (?:-h, )?(--[a-z-]+)", self.good(verb, "--help"), re.M):
                 self.assertIn(option, man, f"{verb} {option} is not in the man page")
             self.assertIn(verb, (ROOT / "tools" / "completions" / "tenon.bash").read_text())
@@ -111,6 +111,13 @@ class Failures(Command):
         document = json.loads(self.good("run", self.here / "none.onnx", "--json", code=3))
         self.assertEqual(document["error"]["exit"], 3)
         self.assertIn("none.onnx", document["error"]["place"])
+
+    def test_power_hints(self):
+        self.assertIn("gpu-priority is not supported here", self.told(0, "run", DIGITS, "--power", "gpu-priority=low,dsp-level=3"))
+        self.assertEqual("", self.told(0, "run", DIGITS, "--quiet", "--power", "gpu-priority=low,dsp-dcvs=off,dsp-latency=100"))
+        self.assertIn("one of: low normal high", self.told(2, "run", DIGITS, "--power", "gpu-performance=warp"))
+        self.assertIn("--power takes", self.told(2, "run", DIGITS, "--power", "turbo=on"))
+        self.told(2, "run", DIGITS, "--power", "dsp-level=6")
 
     def test_device_and_limits(self):
         self.told(5, "run", DIGITS, "--device", "abacus")

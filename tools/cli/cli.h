@@ -47,6 +47,11 @@ void tn_cli_set_quiet(bool quiet);
 int tn_cli_error(tenon_error *error);
 int tn_cli_exit_of(tenon_status status);
 
+// Text from a model or a file as a terminal may see it: control characters as \xNN (newlines too). The result lives until the eighth next
+// call.
+const char *tn_cli_shown(const char *text);
+const char *tn_cli_shown_lines(const char *text);   // newlines stay
+
 // With --json a failure is also told as one JSON document on stdout; `verb` names the command.
 void tn_cli_set_json_errors(const char *verb);
 

@@ -453,13 +453,14 @@ void tn_cli_feeds_print(const tn_cli_feeds *feeds)
         const tn_cli_feed *feed = &feeds->items[i];
         char dims[128];
         tn_cli_dims_text(dims, sizeof dims, feed->tensor.rank, feed->tensor.dims);
-        printf("  in  %s  %s %s  %s", feed->info.name, tenon_dtype_text(feed->tensor.dtype), dims, source_text(feed));
+        printf("  in  %s  %s %s  %s", tn_cli_shown(feed->info.name), tenon_dtype_text(feed->tensor.dtype), dims,
+               tn_cli_shown(source_text(feed)));
         for (int d = 0, n = 0; d < feed->tensor.rank && feed->any_open; d++) {
             if (feed->open[d]) {
                 const char *symbol = symbol_of(feed, d);
                 char unnamed[16];
                 snprintf(unnamed, sizeof unnamed, "dim %d", d);
-                printf("%s%s = %lld", n++ ? ", " : "  (assumed: ", symbol ? symbol : unnamed, (long long)feed->tensor.dims[d]);
+                printf("%s%s = %lld", n++ ? ", " : "  (assumed: ", tn_cli_shown(symbol ? symbol : unnamed), (long long)feed->tensor.dims[d]);
             }
         }
         if (feed->any_open) {

@@ -16,6 +16,9 @@ static const tn_cli_option common[] = {
     {"precision", "NAME", TN_CLI_TEXT, AT(precision), "arithmetic: fp32 (default), fp16 (opencl: tensors of halves)"},
     {"store", "KIND", TN_CLI_TEXT, AT(store), "how opencl keeps tensors of pictures: image, buffer (default: its choice)"},
     {"cache", "DIR", TN_CLI_TEXT, AT(cache), "keep programs built for this machine's devices in DIR"},
+    {"power", "KEY=V[,KEY=V]", TN_CLI_TEXT, AT(power),
+     "hints: affinity=big|little|high-performance|power-save, gpu-performance= and gpu-priority=low|normal|high,\n"
+     "                         dsp-level=1..5, dsp-dcvs=off|on, dsp-latency=MICROSECONDS; what is not there is noted and left out"},
     {"isa", "NAME", TN_CLI_TEXT, AT(isa), "highest instruction set to use: portable, avx2, avx512, ..."},
     {"pin", "OP=V[,OP=V]", TN_CLI_TEXT, AT(pin), "use kernels of these versions for these operators"},
     {"strict", "WHAT", TN_CLI_STRICT, AT(strict),

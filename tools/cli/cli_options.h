@@ -16,7 +16,7 @@ typedef struct tn_cli_options {
     // every verb
     uint64_t threads;              // 0: one for each core
     uint64_t runs, warmup;         // TN_CLI_UNSET: the verb's default
-    const char *device, *precision, *isa, *pin, *store, *cache;
+    const char *device, *precision, *isa, *pin, *store, *cache, *power;
     unsigned strict;               // TENON_STRICT_*
     uint64_t memory_limit, limit_peak;
     bool no_optimise, verify;
@@ -31,6 +31,8 @@ typedef struct tn_cli_options {
     const char *resize, *fit, *normalise, *mean, *std, *channels, *layout;
     const char *npy, *labels;
     uint64_t top;
+    // profile, info
+    const char *html, *trace, *svg;
     // info, explain, compare
     bool memory, graph, brief;
     const char *node;

@@ -61,6 +61,40 @@ char *tn_cli_format(const char *format, ...)
     return text;
 }
 
+// Whether the character at text[0] would steer a terminal: C0, DEL, or C1 as UTF-8 (c2 80 .. c2 9f).
+static bool steers(const unsigned char *text)
+{
+    return text[0] < 32 || text[0] == 127 || (text[0] == 0xc2 && text[1] >= 0x80 && text[1] <= 0x9f);
+}
+
+// The text with such characters as escapes; `lines`: newlines stay.
+static char *escape(const char *text, bool lines)
+{
+    const unsigned char *from = (const unsigned char *)text;
+    char *copy = tn_cli_take(4 * strlen(text) + 1, 1), *to = copy;
+    for (; *from; from++) {
+        if (steers(from) && !(lines && *from == '\n')) {
+            to += sprintf(to, "\\x%02x", *from == 0xc2 ? *++from : *from);
+        } else {
+            *to++ = (char)*from;
+        }
+    }
+    return copy;
+}
+
+static const char *keep(char *escaped)
+{
+    static char *kept[8];
+    static unsigned next;
+    char **slot = &kept[next++ % 8];
+    free(*slot);
+    *slot = escaped;
+    return escaped;
+}
+
+const char *tn_cli_shown(const char *text) { return keep(escape(text, false)); }
+const char *tn_cli_shown_lines(const char *text) { return keep(escape(text, true)); }
+
 void tn_cli_set_quiet(bool quiet)
 {
     be_quiet = quiet;
@@ -78,10 +112,12 @@ void tn_cli_note(const char *format, ...)
     }
     va_list list;
     va_start(list, format);
-    fputs("tenon: ", stderr);
-    vfprintf(stderr, format, list);
-    fputc('\n', stderr);
+    char *text = format_list(format, list);
     va_end(list);
+    char *safe = escape(text, true);
+    fprintf(stderr, "tenon: %s\n", safe);
+    free(safe);
+    free(text);
 }
 
 static void tell_json(int code, const char *status, const char *place, const char *message)
@@ -111,7 +147,9 @@ int tn_cli_fail(int code, const char *format, ...)
     va_start(list, format);
     char *text = format_list(format, list);
     va_end(list);
-    fprintf(stderr, "tenon: %s\n", text);
+    char *safe = escape(text, true);
+    fprintf(stderr, "tenon: %s\n", safe);
+    free(safe);
     tell_json(code, code == TN_EXIT_USAGE ? "usage" : "failed", "", text);
     free(text);
     return code;
@@ -152,7 +190,9 @@ int tn_cli_error(tenon_error *error)
     const char *place = error ? tenon_error_place(error) : "";
     const char *message = error ? tenon_error_message(error) : "no memory left";
     const int code = tn_cli_exit_of(status);
-    fprintf(stderr, "tenon: %s%s%s\n", place, *place ? ": " : "", message);
+    char *safe = escape(message, true);
+    fprintf(stderr, "tenon: %s%s%s\n", tn_cli_shown(place), *place ? ": " : "", safe);
+    free(safe);
     tell_json(code, tenon_status_text(status), place, message);
     tenon_error_destroy(error);
     return code;

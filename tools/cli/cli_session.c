@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static tenon_session *volatile running;
@@ -108,12 +109,35 @@ int tn_cli_model_options(tn_cli_session *s, tenon_model_options *mo, const tn_cl
     return tn_cli_key_read(options->key_file, s->key);
 }
 
+// Files that the run will end in are tried before it begins.
+static int probe_files(const tn_cli_options *options)
+{
+    const char *const files[] = {options->outputs, options->html, options->trace, options->svg};
+    int code = TN_EXIT_GOOD;
+    for (size_t i = 0; !code && i < sizeof files / sizeof files[0]; i++) {
+        code = files[i] ? tn_cli_writer_probe(files[i]) : TN_EXIT_GOOD;
+    }
+    if (!code && options->npy) {
+        (void)mkdir(options->npy, 0777); // there already, or the folder cannot be made: writing into it tells
+        char *inside = tn_cli_format("%s/probe", options->npy);
+        code = tn_cli_writer_probe(inside);
+        free(inside);
+    }
+    return code;
+}
+
 int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
 {
     tenon_error *error = NULL;
     *s = (tn_cli_session){0};
+    tenon_power power;
+    int code = tn_cli_power_read(&power, options->power);
+    code = code ? code : probe_files(options);
+    if (code) {
+        return code;
+    }
     tenon_model_options mo;
-    int code = tn_cli_model_options(s, &mo, options);
+    code = tn_cli_model_options(s, &mo, options);
     if (code) {
         return code;
     }
@@ -126,6 +150,7 @@ int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
     const double opened = tn_cli_seconds();
     tenon_session_options so;
     tenon_session_options_init(&so);
+    so.power = &power;
     so.device = options->device;
     so.threads = (unsigned)options->threads;
     so.precision = options->precision;
@@ -143,6 +168,9 @@ int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
     }
     s->open_ms = 1e3 * (opened - begin);
     s->create_ms = 1e3 * (tn_cli_seconds() - opened);
+    if (options->power) {
+        tn_cli_power_tell(s);
+    }
     return TN_EXIT_GOOD;
 }
 

@@ -29,6 +29,10 @@ int tn_cli_model_options(tn_cli_session *s, tenon_model_options *mo, const tn_cl
 int tn_cli_key_read(const char *path, uint8_t key[32]);
 int tn_cli_key_give(void *context, const char *name, uint8_t *key);
 
+// --power: reads its pairs, and notes which of them this machine does not follow.
+int tn_cli_power_read(tenon_power *power, const char *text);
+void tn_cli_power_tell(const tn_cli_session *s);
+
 // Writes all outputs of the last run to options->outputs, if given.
 int tn_cli_session_write_outputs(const tn_cli_session *s, const tn_cli_options *options);
 

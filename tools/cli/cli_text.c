@@ -35,7 +35,7 @@ void tn_cli_table_add(tn_cli_table *table, int column, const char *format, ...)
     va_end(list);
     char **cell = &table->cells[(table->rows - 1) * columns + (size_t)column];
     free(*cell);
-    *cell = tn_cli_copy(text);
+    *cell = tn_cli_copy(tn_cli_shown(text));
 }
 
 // Columns on the screen that UTF-8 text takes: one for each byte that does not continue a character.

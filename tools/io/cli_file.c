@@ -78,6 +78,24 @@ int tn_cli_writer_open(tn_cli_writer *writer, const char *path)
     return writer->stream ? TN_EXIT_GOOD : writer_failed(writer);
 }
 
+int tn_cli_writer_probe(const char *path)
+{
+    struct stat facts;
+    tn_cli_writer writer;
+    const bool there = stat(path, &facts) == 0;
+    if (there && S_ISDIR(facts.st_mode)) {
+        return tn_cli_fail(TN_EXIT_USAGE, "%s: is a folder, not a file", path);
+    }
+    if (there && !S_ISREG(facts.st_mode)) {
+        return TN_EXIT_GOOD;      // opening a pipe twice would disturb its reader
+    }
+    const int code = tn_cli_writer_open(&writer, path);
+    if (!code) {
+        tn_cli_writer_abandon(&writer);
+    }
+    return code;
+}
+
 int tn_cli_writer_add(tn_cli_writer *writer, const void *data, size_t size)
 {
     return size == 0 || fwrite(data, 1, size, writer->stream) == size ? TN_EXIT_GOOD : writer_failed(writer);
