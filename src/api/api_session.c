@@ -234,6 +234,7 @@ static tn_status fill(tenon_session *session, const tenon_session_options *optio
     }
     TN_TRY(set_context(session, options, diag));
     TN_TRY(set_cpu(session, options, diag));
+    session->context.workers = session->workers;
     TN_TRY(open_devices(session, options->device, diag));
     tn_api_power_apply(session);
     return tn_api_prepare_fixed(session, diag);

@@ -73,6 +73,9 @@ typedef struct tn_pack {
     size_t bytes;
     // Writes exactly `bytes` bytes at dst (64-byte aligned). in[] as in the query. Baseline code, never the row's ISA.
     void (*pack)(void *dst, const tn_query *query, const void *params);
+    // The same in `parts` parts, which may be written at the same time: together they write what pack writes. NULL: only pack.
+    void (*part)(void *dst, const tn_query *query, const void *params, int64_t part);
+    int64_t parts;
 } tn_pack;
 
 #define TN_MAX_PACKS 4

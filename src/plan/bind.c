@@ -65,7 +65,7 @@ static tn_status align_constant(bind *b, const tn_node *node, const tn_query *qu
     }
     const tn_pack pack = {.operand = operand, .id = "aligned", .bytes = slot->bytes};
     tn_packed *packed;
-    TN_TRY(tn_weights_take(b->plan->weights, &pack, query, NULL, node->in[operand]->weight != 0, &packed, b->work->diag));
+    TN_TRY(tn_weights_take(b->plan->weights, &pack, query, NULL, node->in[operand]->weight != 0, NULL, &packed, b->work->diag));
     b->plan->held[b->plan->n_held++] = packed;
     slot->tensor.data = packed->data;
     return TN_OK;
@@ -75,8 +75,8 @@ static tn_status take_packs(bind *b, const tn_node *node, tn_step *step, const t
 {
     for (int i = 0; i < prepare->n_packs; i++) {
         const tn_value *weight = node->in[prepare->packs[i].operand];
-        TN_TRY(tn_weights_take(b->plan->weights, &prepare->packs[i], query, prepare->params, weight->weight != 0, &step->packed[i],
-                               b->work->diag));
+        TN_TRY(tn_weights_take(b->plan->weights, &prepare->packs[i], query, prepare->params, weight->weight != 0,
+                               b->work->context->workers, &step->packed[i], b->work->diag));
         step->call.packed[i] = step->packed[i]->data;
         b->plan->memory.packed_bytes += step->packed[i]->bytes;
     }

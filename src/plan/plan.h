@@ -106,6 +106,7 @@ typedef struct tn_plan_context {
     tn_weights *weights;
     tn_cpu cpu;                       // features masked
     unsigned threads;
+    tn_workers *workers;              // share the packing of weights; NULL: nobody does
     tn_device *const *devices;        // in order of preference; the last is the CPU
     size_t n_devices;
     const char *device;               // asked for by name, or NULL

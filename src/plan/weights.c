@@ -70,7 +70,23 @@ tn_status tn_weights_add(tn_weights *weights, const void *source, const char *id
     return TN_OK;
 }
 
-static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query *query, const void *params, bool shared)
+typedef struct packing {
+    const tn_pack *pack;
+    const tn_query *query;
+    const void *params;
+    void *dst;
+} packing;
+
+static void pack_parts(void *context, size_t first, size_t count, unsigned slot)
+{
+    const packing *p = context;
+    (void)slot;
+    for (size_t i = first; i < first + count; i++) {
+        p->pack->part(p->dst, p->query, p->params, (int64_t)i);
+    }
+}
+
+static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query *query, const void *params, bool shared, tn_workers *workers)
 {
     tn_packed *packed = tn_take_zero(weights->heap, 1, sizeof *packed);
     if (!packed) {
@@ -82,7 +98,10 @@ static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query 
         tn_give(weights->heap, packed);
         return NULL;
     }
-    if (pack->pack) {
+    if (pack->part && pack->parts > 1 && tn_workers_count(workers) > 1) {
+        packing p = {pack, query, params, packed->data};
+        tn_workers_run(workers, pack_parts, &p, (size_t)pack->parts, 1);
+    } else if (pack->pack) {
         pack->pack(packed->data, query, params);
     } else if (pack->bytes) {
         memcpy(packed->data, source->data, pack->bytes);
@@ -102,8 +121,8 @@ static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query 
     return packed;
 }
 
-tn_status tn_weights_take(tn_weights *weights, const tn_pack *pack, const tn_query *query, const void *params, bool shared, tn_packed **out,
-                          tn_diag *diag)
+tn_status tn_weights_take(tn_weights *weights, const tn_pack *pack, const tn_query *query, const void *params, bool shared,
+                          tn_workers *workers, tn_packed **out, tn_diag *diag)
 {
     *out = NULL;
     pthread_mutex_lock(&weights->lock);
@@ -111,7 +130,7 @@ tn_status tn_weights_take(tn_weights *weights, const tn_pack *pack, const tn_que
     if (packed) {
         weights->hits++;
     } else {
-        packed = make(weights, pack, query, params, shared);
+        packed = make(weights, pack, query, params, shared, workers);
     }
     if (packed) {
         packed->references++;

@@ -38,9 +38,9 @@ tn_status tn_weights_init(tn_weights *weights, tn_heap *heap, tn_diag *diag);
 void tn_weights_deinit(tn_weights *weights);
 
 // The packed form of operand pack->operand, made when it is not there. `shared`: the constant outlives the plan, so that its
-// address identifies it. Give it back with tn_weights_give. pack->pack NULL makes a plain copy of the constant.
-tn_status tn_weights_take(tn_weights *weights, const tn_pack *pack, const tn_query *query, const void *params, bool shared, tn_packed **out,
-                          tn_diag *diag);
+// address identifies it. workers, or NULL, share the packing. Give it back with tn_weights_give. pack->pack NULL makes a plain copy of the constant.
+tn_status tn_weights_take(tn_weights *weights, const tn_pack *pack, const tn_query *query, const void *params, bool shared,
+                          tn_workers *workers, tn_packed **out, tn_diag *diag);
 void tn_weights_give(tn_weights *weights, tn_packed *packed);
 
 // A packed form that the model's file holds, to be used in place of making it. data: aligned to 64, lives as long as the store.

@@ -296,6 +296,27 @@ static tn_status give_result(const tn_call *call, int index, const tn_shape *sha
     return TN_OK;
 }
 
+// Packs as a whole, and again in parts, the last one first: the bytes must be the same.
+static tn_status pack(const run_state *s, const tn_prepare *prepare, int index, const tn_buffer *buffer)
+{
+    const tn_pack *pack = &prepare->packs[index];
+    pack->pack(buffer->data, &s->q->query, prepare->params);
+    if (!pack->part) {
+        return TN_OK;
+    }
+    void *whole = tn_arena_copy(prepare->arena, buffer->data, pack->bytes);
+    if (!whole) {
+        return tn_fail_memory(s->diag, s->row->name, pack->bytes);
+    }
+    memset(buffer->data, 0xa5, pack->bytes);
+    for (int64_t part = pack->parts; part-- > 0;) {
+        pack->part(buffer->data, &s->q->query, prepare->params, part);
+    }
+    return memcmp(whole, buffer->data, pack->bytes) == 0
+               ? TN_OK
+               : tn_fail(s->diag, TN_INTERNAL, s->row->name, "pack %d in parts differs from the whole", index);
+}
+
 static tn_status prepare_call(run_state *s, tn_call *call)
 {
     const bool at_end = s->options->at_end;
@@ -317,7 +338,7 @@ static tn_status prepare_call(run_state *s, tn_call *call)
         if (!tn_buffer_place(buffer, prepare.packs[i].bytes, at_end, 64, CANARY)) {
             return no_memory(s, prepare.packs[i].bytes);
         }
-        prepare.packs[i].pack(buffer->data, &s->q->query, prepare.params);
+        TN_TRY(pack(s, &prepare, i, buffer));
         call->packed[i] = buffer->data;
         if (!tn_buffer_intact(buffer, CANARY)) {
             return tn_fail(s->diag, TN_INTERNAL, s->row->name, "pack %d writes past its bytes", i);

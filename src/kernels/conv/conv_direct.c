@@ -126,26 +126,36 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
 
 // ---- weights ----
 
-static void pack(void *dst, const tn_query *query, const void *params)
+// One group of q vectors of output channels.
+static void pack_group(void *dst, const tn_query *query, const void *params, int64_t og)
 {
     const direct *d = params;
     const tn_conv_shape *s = &d->s;
     const int64_t taps_w = d->plain_in ? d->lanes : 1;       // of a segment
     const int64_t lanes = d->plain_in ? 1 : d->lanes;        // channels of a segment
-    float *out = dst;
-    for (int64_t og = 0; og < s->groups * d->oc_groups; og++) {
-        const int64_t group = og / d->oc_groups, first = og % d->oc_groups * d->q;
-        const int64_t width = TN_MIN((int64_t)d->q, d->vectors - first) * d->facts->lanes;
-        for (int64_t at = 0; at < d->blocks_in * s->kernel[1] * d->seg_w * d->lanes; at++) {
-            const int64_t step = at % d->lanes, seg = at / d->lanes % d->seg_w, kh = at / d->lanes / d->seg_w % s->kernel[1];
-            const int64_t c = at / d->lanes / d->seg_w / s->kernel[1] * lanes + step % lanes;
-            const int64_t kw = seg * taps_w + step / lanes;
-            for (int64_t i = 0; i < width; i++) {
-                const int64_t m = first * d->facts->lanes + i;
-                const size_t from = (size_t)((((group * s->mg + m) * s->cg + c) * s->kernel[1] + kh) * s->kernel[2] + kw);
-                *out++ = m < s->mg && c < s->cg ? tn_load_f32(query->in[1]->data, from) : 0.0f;
-            }
+    const int64_t group = og / d->oc_groups, first = og % d->oc_groups * d->q, steps = d->blocks_in * s->kernel[1] * d->seg_w * d->lanes;
+    const int64_t width = TN_MIN((int64_t)d->q, d->vectors - first) * d->facts->lanes, m0 = first * d->facts->lanes;
+    const int64_t valid = TN_MIN(width, s->mg - m0), row = s->cg * s->kernel[1] * s->kernel[2];
+    float *out = (float *)dst + (group * d->vectors + first) * d->facts->lanes * steps;
+    for (int64_t at = 0; at < steps; at++) {
+        const int64_t step = at % d->lanes, seg = at / d->lanes % d->seg_w, kh = at / d->lanes / d->seg_w % s->kernel[1];
+        const int64_t c = at / d->lanes / d->seg_w / s->kernel[1] * lanes + step % lanes;
+        const int64_t kw = seg * taps_w + step / lanes, there = c < s->cg ? valid : 0;
+        const size_t from = (size_t)((((group * s->mg + m0) * s->cg + c) * s->kernel[1] + kh) * s->kernel[2] + kw);
+        for (int64_t i = 0; i < there; i++) {
+            *out++ = tn_load_f32(query->in[1]->data, from + (size_t)(i * row));
         }
+        for (int64_t i = there; i < width; i++) {
+            *out++ = 0.0f;
+        }
+    }
+}
+
+static void pack(void *dst, const tn_query *query, const void *params)
+{
+    const direct *d = params;
+    for (int64_t og = 0; og < d->s.groups * d->oc_groups; og++) {
+        pack_group(dst, query, params, og);
     }
 }
 
@@ -189,7 +199,8 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     const uint64_t form[] = {(uint64_t)facts->lanes, (uint64_t)d->q,         (uint64_t)d->lanes,     (uint64_t)s->mg,
                              (uint64_t)s->groups,    (uint64_t)d->blocks_in, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2]};
     prepare->packs[0] = (tn_pack){
-        .operand = 1, .id = "conv_f32_direct", .variant = tn_hash(form, sizeof form, d->plain_in), .bytes = bytes, .pack = pack};
+        .operand = 1, .id = "conv_f32_direct", .variant = tn_hash(form, sizeof form, d->plain_in), .bytes = bytes, .pack = pack,
+        .part = pack_group, .parts = s->groups * d->oc_groups};
     prepare->n_packs = 1;
     return TN_OK;
 }

@@ -152,16 +152,25 @@ static void b_strides(const product *p, ptrdiff_t *row, ptrdiff_t *column)
     *column = p->trans_b ? p->k : 1;
 }
 
-static void pack_constant(void *dst, const tn_query *query, const void *params)
+// One group of columns of one matrix.
+static void pack_group(void *dst, const tn_query *query, const void *params, int64_t part)
 {
     const matmul_params *x = params;
     const product *p = &x->product;
     const int lanes = x->facts->lanes;
+    const int64_t groups = tn_gemm_groups(lanes, x->gemm.q, p->n), i = part / groups;
     ptrdiff_t row, column;
     b_strides(p, &row, &column);
-    for (int64_t i = 0; i < p->b_count; i++) {
-        tn_gemm_pack((float *)dst + (size_t)i * x->b_floats, (const char *)query->in[1]->data + (size_t)(i * p->k * p->n) * sizeof(float), row,
-                     column, p->k, p->n, lanes, x->gemm.q, 0, tn_gemm_groups(lanes, x->gemm.q, p->n));
+    tn_gemm_pack((float *)dst + (size_t)i * x->b_floats, (const char *)query->in[1]->data + (size_t)(i * p->k * p->n) * sizeof(float), row, column,
+                 p->k, p->n, lanes, x->gemm.q, part % groups, 1);
+}
+
+static int64_t pack_parts(const matmul_params *x) { return x->product.b_count * tn_gemm_groups(x->facts->lanes, x->gemm.q, x->product.n); }
+
+static void pack_constant(void *dst, const tn_query *query, const void *params)
+{
+    for (int64_t part = 0; part < pack_parts(params); part++) {
+        pack_group(dst, query, params, part);
     }
 }
 
@@ -195,7 +204,9 @@ static tn_status prepare_b(tn_prepare *prepare, matmul_params *x)
                                   .id = "gemm_f32_panels",
                                   .variant = tn_gemm_variant(lanes, x->gemm.q, p->k, p->n, p->trans_b),
                                   .bytes = floats,
-                                  .pack = pack_constant};
+                                  .pack = pack_constant,
+                                  .part = pack_group,
+                                  .parts = pack_parts(x)};
     prepare->n_packs = 1;
     return TN_OK;
 }

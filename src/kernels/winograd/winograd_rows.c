@@ -123,31 +123,69 @@ static void transform_matrix(int k, double g[TN_WINOGRAD_MAX_N][3])
     g[n - 1][2] = 1.0;
 }
 
-static void pack(void *dst, const tn_query *query, const void *params)
+// Filters of one group of output channels at a time: LANES of them side by side, as many as the narrowest vectors have, so that the arithmetic runs in those of any
+// machine, and what is written to a place is one run. Doubles, because G holds fractions: the rounding is that of the result alone.
+#define LANES 4
+
+typedef double lanes[LANES];
+
+// The 9 elements of filters m .. m + LANES - 1 for channel c; zeros past the last filter.
+static void gather(lanes x[9], const tn_winograd *w, const void *weights, int64_t m, int64_t c)
 {
-    const tn_winograd *w = params;
-    const int vl = w->facts->lanes, n = w->n;
-    const size_t place_floats = (size_t)(w->s.c * w->vectors * vl);
-    double g[TN_WINOGRAD_MAX_N][3];
-    transform_matrix(w->k, g);
-    for (int64_t m = 0; m < w->vectors * vl; m++) {
-        // Where lane m lies: group, then k, then the lane in the group.
-        const int64_t group = m / (vl * w->q), width = TN_MIN((int64_t)w->q, w->vectors - group * w->q) * vl;
-        for (int64_t c = 0; c < w->s.c; c++) {
-            float *to = (float *)dst + group * w->q * vl * w->s.c + c * width + m % (vl * w->q);
-            double half[TN_WINOGRAD_MAX_N][3] = {{0.0}};
-            for (int i = 0; i < 9 && m < w->s.m; i++) {
-                const double x = (double)tn_load_f32(query->in[1]->data, (size_t)((m * w->s.c + c) * 9 + i));
-                for (int r = 0; r < n; r++) {
-                    half[r][i % 3] += g[r][i / 3] * x;
-                }
-            }
-            for (int r = 0; r < n; r++) {
-                for (int s = 0; s < n; s++) {
-                    to[(size_t)(r * n + s) * place_floats] = (float)(half[r][0] * g[s][0] + half[r][1] * g[s][1] + half[r][2] * g[s][2]);
-                }
+    for (int lane = 0; lane < LANES; lane++) {
+        float taps[9] = {0.0f};
+        if (m + lane < w->s.m) {
+            memcpy(taps, (const char *)weights + (size_t)((m + lane) * w->s.c + c) * sizeof taps, sizeof taps);
+        }
+        for (int i = 0; i < 9; i++) {
+            x[i][lane] = (double)taps[i];
+        }
+    }
+}
+
+// U = G x G^T for LANES filters; place (r, s) is n * n runs apart by `place_floats`.
+static void transform(float *to, size_t place_floats, int n, double g[][3], lanes x[9])
+{
+    for (int r = 0; r < n; r++) {
+        lanes half[3];
+        for (int i = 0; i < 3; i++) {
+            for (int lane = 0; lane < LANES; lane++) {
+                half[i][lane] = g[r][0] * x[i][lane] + g[r][1] * x[3 + i][lane] + g[r][2] * x[6 + i][lane];
             }
         }
+        for (int s = 0; s < n; s++) {
+            float *run = to + (size_t)(r * n + s) * place_floats;
+            for (int lane = 0; lane < LANES; lane++) {
+                run[lane] = (float)(half[0][lane] * g[s][0] + half[1][lane] * g[s][1] + half[2][lane] * g[s][2]);
+            }
+        }
+    }
+}
+
+static int64_t groups_of(const tn_winograd *w) { return TN_CEIL_DIV(w->vectors, w->q); }
+
+// [place][group][c][lane]: groups of q vectors of output channels, the last one narrower. One group:
+static void pack_group(void *dst, const tn_query *query, const void *params, int64_t group)
+{
+    const tn_winograd *w = params;
+    const int64_t vl = w->facts->lanes, all = w->vectors * vl, m0 = group * vl * w->q, width = TN_MIN(vl * w->q, all - m0);
+    const size_t place_floats = (size_t)(w->s.c * all);
+    double g[TN_WINOGRAD_MAX_N][3];
+    lanes x[9];
+    transform_matrix(w->k, g);
+    for (int64_t c = 0; c < w->s.c; c++) {
+        float *to = (float *)dst + m0 * w->s.c + c * width;
+        for (int64_t m = 0; m < width; m += LANES) {
+            gather(x, w, query->in[1]->data, m0 + m, c);
+            transform(to + m, place_floats, w->n, g, x);
+        }
+    }
+}
+
+static void pack(void *dst, const tn_query *query, const void *params)
+{
+    for (int64_t group = 0; group < groups_of(params); group++) {
+        pack_group(dst, query, params, group);
     }
 }
 
@@ -188,7 +226,8 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     TN_TRY(tn_scratch_add(prepare, TN_MAX(w->all_floats, w->slot_floats * w->slots), sizeof(float), &at));
     const uint64_t form[] = {(uint64_t)facts->lanes, (uint64_t)w->q, (uint64_t)w->k, (uint64_t)w->s.m, (uint64_t)w->s.c};
     prepare->packs[0] =
-        (tn_pack){.operand = 1, .id = "conv_f32_winograd", .variant = tn_hash(form, sizeof form, 0), .bytes = bytes, .pack = pack};
+        (tn_pack){.operand = 1, .id = "conv_f32_winograd", .variant = tn_hash(form, sizeof form, 0), .bytes = bytes, .pack = pack,
+                  .part = pack_group, .parts = groups_of(w)};
     prepare->n_packs = 1;
     return TN_OK;
 }
