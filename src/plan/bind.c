@@ -218,7 +218,8 @@ static tn_status bind_kernel(bind *b, const tn_node *node, tn_step *step)
             TN_TRY(align_constant(b, node, &query, i));
         }
     }
-    return choice->row->impl == TN_IMPL_REFERENCE ? fallback(b, node) : TN_OK;
+    // The application's own kernel is what it asked for.
+    return choice->row->impl == TN_IMPL_REFERENCE && !node->op->row ? fallback(b, node) : TN_OK;
 }
 
 // Makes result 0 of a copy a view of its source where the bytes are already there. A model's result may only view bytes that can

@@ -5,6 +5,7 @@
 deciders  inputs whose values decide shapes, an axis and a branch
 swallow   convolutions whose inner tensors fusion swallows
 spin      a loop that runs as often as its input says
+custom    operators that only their application knows
 """
 import os
 
@@ -75,8 +76,19 @@ def spin():
     save("spin", nodes, [value("count", T.INT64, []), value("x", T.FLOAT, [64, 64])], [value("y", T.FLOAT, [64, 64])], [w])
 
 
+def custom():
+    own = {"domain": "com.example"}
+    nodes = [h.make_node("Ramp", ["x"], ["y"], name="ramp", slope=2.0, **own), h.make_node("Add", ["y", "y"], ["twice"]),
+             h.make_node("Above", ["twice", "limit"], ["kept"], name="above", **own)]
+    graph = h.make_graph(nodes, "custom", [value("x", T.FLOAT, ["n"]), value("limit", T.FLOAT, [])],
+                         [value("twice", T.FLOAT, ["n"]), value("kept", T.FLOAT, ["m"])])
+    model = h.make_model(graph, opset_imports=[h.make_opsetid("", 17), h.make_opsetid("com.example", 2)], ir_version=8)
+    onnx.save(model, os.path.join(HERE, "custom.onnx"))
+
+
 if __name__ == "__main__":
     os.makedirs(HERE, exist_ok=True)
     deciders()
     swallow()
     spin()
+    custom()

@@ -10,9 +10,10 @@ The shape of the interface is that of onnxruntime. Importing loads nothing, star
 """
 from ._binding import Binding
 from ._convert import convert
+from ._custom import CustomOp
 from ._dlpack import DLPackArray
 from ._error import Error, Status
 from ._session import InferenceSession, NodeArg, devices, version
 
-__all__ = ["Binding", "DLPackArray", "Error", "InferenceSession", "NodeArg", "Status", "convert", "devices", "version"]
+__all__ = ["Binding", "CustomOp", "DLPackArray", "Error", "InferenceSession", "NodeArg", "Status", "convert", "devices", "version"]
 __version__ = "0.1.0"

@@ -67,6 +67,29 @@ class InputShape(c.Structure):
     _fields_ = [("name", c.c_char_p), ("rank", c.c_int), ("dims", c.c_int64 * MAX_RANK), ("values", c.c_void_p)]
 
 
+# ---- ext.h ----
+
+class Call(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("node", c.c_char_p), ("user", c.c_void_p), ("input_count", c.c_size_t),
+                ("output_count", c.c_size_t), ("inputs", c.POINTER(Tensor)), ("outputs", c.POINTER(Tensor)), ("inner", c.c_void_p)]
+
+
+CallFn = c.CFUNCTYPE(c.c_int, c.POINTER(Call))
+DestroyFn = c.CFUNCTYPE(None, c.c_void_p)
+
+
+class Attribute(c.Structure):
+    _fields_ = [("name", c.c_char_p), ("kind", c.c_int), ("required", c.c_int), ("default_int", c.c_int64), ("default_real", c.c_double),
+                ("default_text", c.c_char_p)]
+
+
+class CustomOp(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("domain", c.c_char_p), ("name", c.c_char_p), ("since_version", c.c_int),
+                ("min_inputs", c.c_size_t), ("max_inputs", c.c_size_t), ("min_outputs", c.c_size_t), ("max_outputs", c.c_size_t),
+                ("attributes", c.POINTER(Attribute)), ("attribute_count", c.c_size_t), ("flags", c.c_uint), ("shape_inputs", c.c_uint32),
+                ("shape", CallFn), ("run", CallFn), ("destroy", DestroyFn), ("user", c.c_void_p)]
+
+
 # Tensor.kind and ValueInfo.kind
 TENSOR, SEQUENCE, NONE = 0, 1, 2
 
@@ -112,6 +135,17 @@ _PROTOTYPES = {
     "tenon_model_report": (c.c_int, [Handle, c.c_int, _OUT, _OUT]),
     "tenon_report_destroy": (None, [Handle, c.c_void_p]),
     "tenon_devices_json": (c.c_void_p, []),
+    "tenon_registry_create": (c.c_int, [_OUT, c.POINTER(Allocator), _OUT]),
+    "tenon_registry_destroy": (None, [Handle]),
+    "tenon_registry_add": (c.c_int, [Handle, c.POINTER(CustomOp), _OUT]),
+    "tenon_call_int": (c.c_int64, [c.POINTER(Call), c.c_char_p]),
+    "tenon_call_real": (c.c_double, [c.POINTER(Call), c.c_char_p]),
+    "tenon_call_text": (c.c_char_p, [c.POINTER(Call), c.c_char_p]),
+    "tenon_call_ints": (_DIMS, [c.POINTER(Call), c.c_char_p, c.POINTER(c.c_size_t)]),
+    "tenon_call_reals": (c.POINTER(c.c_float), [c.POINTER(Call), c.c_char_p, c.POINTER(c.c_size_t)]),
+    "tenon_call_fail": (c.c_int, [c.POINTER(Call), c.c_int, c.c_char_p]),
+    "tenon_call_resize": (c.c_int, [c.POINTER(Call), c.c_size_t, c.c_int, _DIMS]),
+    "tenon_call_copy_text": (c.c_void_p, [c.POINTER(Call), c.c_char_p, c.c_size_t]),
 }
 
 _library: Optional[c.CDLL] = None

@@ -17,6 +17,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 import numpy as np
 
 from . import _binding, _dlpack, _dtype, _ffi
+from ._custom import CustomOp, make_registry
 from ._error import Error, Status
 
 _REPORTS = {"explain": 0, "placement": 1, "memory": 2, "statistics": 3, "model": 4, "graph": 5, "profile": 6}
@@ -178,6 +179,7 @@ class InferenceSession:
     in report("statistics")["power"]. plan_cache: plans kept, 0 for 16. The limit_* options are those of tenon.h.
     sha256: refuse any other file (docs/format.md). verify: compare the weights of a .tenon file with its hashes. key: 32 bytes, or a
     function from a key's name to them, for encrypted weights.
+    custom_ops: operators written in Python (tenon.CustomOp) that the model uses.
 
     Raises tenon.Error. Warnings of the library go to logging.getLogger("tenon").
     """
@@ -189,7 +191,8 @@ class InferenceSession:
                  store: Optional[str] = None, power: Optional[Mapping[str, Union[str, int]]] = None,
                  plan_cache: int = 0, limit_tensor_bytes: int = 0,
                  limit_nodes: int = 0, limit_work: int = 0, limit_loop_steps: int = 0, limit_peak_bytes: int = 0,
-                 sha256: Optional[str] = None, verify: bool = False, key: Union[bytes, Callable[[str], bytes], None] = None) -> None:
+                 sha256: Optional[str] = None, verify: bool = False, key: Union[bytes, Callable[[str], bytes], None] = None,
+                 custom_ops: Sequence[CustomOp] = ()) -> None:
         self._model: Optional[int] = None
         self._session: Optional[int] = None
         self._pid = os.getpid()
@@ -226,15 +229,28 @@ class InferenceSession:
         options.limit_loop_steps = _unsigned("limit_loop_steps", limit_loop_steps)
         options.limit_peak_bytes = _unsigned("limit_peak_bytes", limit_peak_bytes)
 
+        self._customs = list(custom_ops)          # their functions live as long as the session
+        if self._customs:
+            model_options.registry = make_registry(self._customs)
         try:
-            self._model = self._open(model, model_options)
+            try:
+                self._model = self._open(model, model_options)
+            finally:
+                lib.tenon_registry_destroy(model_options.registry)   # the model keeps it
             self._session = self._made(lib.tenon_session_create, self._model, c.byref(options))
             self._inputs = self._describe(lib.tenon_model_input_count, lib.tenon_model_input)
             self._outputs = self._describe(lib.tenon_model_output_count, lib.tenon_model_output)
-        except BaseException:
+        except BaseException as error:
             self.close()
-            raise
+            raise self._with_cause(error)
         self._args = {arg.name: arg for arg in self._inputs}
+
+    def _with_cause(self, error: BaseException) -> BaseException:
+        """The error, with what a custom operator raised as its cause."""
+        for op in self._customs:
+            if op.raised is not None:
+                error.__cause__, op.raised = op.raised, None
+        return error
 
     # ---- opening and closing ----
 
@@ -355,7 +371,10 @@ class InferenceSession:
                 self._call(self._lib.tenon_session_bind_output, session, name, array.ctypes.data, array.nbytes)
                 bound.append(name)
             array = (c.c_char_p * len(names))(*names) if names else None
-            self._call(self._lib.tenon_session_run, session, array, len(names or ()))
+            try:
+                self._call(self._lib.tenon_session_run, session, array, len(names or ()))
+            except Error as error:
+                raise self._with_cause(error)
             order = names if names is not None else [a.name.encode("utf-8", "surrogateescape") for a in self._outputs]
             return [self._result(session, index, name, into.get(name)) for index, name in enumerate(order)]
         finally:

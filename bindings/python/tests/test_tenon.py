@@ -45,6 +45,72 @@ def failure(call, *arguments, **kw):
     raise AssertionError("no error was raised")
 
 
+class CustomOperators(unittest.TestCase):
+    """Operators written in Python."""
+
+    @staticmethod
+    def model(op, inputs=1, out_dims=("n",), dtype=FLOAT, **attributes):
+        names = ["x", "y"][:inputs]
+        return tiny.model([tiny.node(op, names, ["out"], name="own", domain="com.example", **attributes)],
+                          [(n, dtype, ["n"]) for n in names], [("out", dtype, list(out_dims))], domains=[("com.example", 3)])
+
+    def test_array_in_array_out(self):
+        op = tenon.CustomOp("Ramp", lambda x, a: np.maximum(x[0], 0) * np.float32(a["slope"]), domain="com.example", attributes={"slope": 1.0})
+        x = np.array([-1, 2, 3], np.float32)
+        for slope in (None, 2.5):
+            attributes = {} if slope is None else {"slope": slope}
+            session = tenon.InferenceSession(self.model("Ramp", **attributes), custom_ops=[op])
+            np.testing.assert_array_equal(session.run(None, {"x": x})[0], np.maximum(x, 0) * np.float32(slope or 1))
+
+    def test_shapes_and_attributes(self):
+        seen = {}
+
+        def shape(inputs, attributes):
+            seen.update(attributes)
+            (dtype, dims), _ = inputs
+            return [(dtype, (2, dims[0]))]
+        op = tenon.CustomOp("Pair", lambda x, a: np.stack(x), shape, domain="com.example", inputs=2,
+                            attributes={"count": int, "mode": "up", "axes": [int], "weights": [float]})
+        model = self.model("Pair", inputs=2, out_dims=(2, "n"), count=4, axes=[1, 2], weights=[0.5])
+        x, y = np.arange(3, dtype=np.float32), np.ones(3, np.float32)
+        np.testing.assert_array_equal(tenon.InferenceSession(model, custom_ops=[op]).run(None, {"x": x, "y": y})[0], np.stack([x, y]))
+        self.assertEqual(seen, {"count": 4, "mode": "up", "axes": [1, 2], "weights": [0.5]})
+        error = failure(tenon.InferenceSession, self.model("Pair", inputs=2, out_dims=(2, "n")), custom_ops=[op])
+        self.assertIn("count", str(error))
+
+    def test_dynamic_and_text(self):
+        above = tenon.CustomOp("Above", lambda x, a: x[0][x[0] > a["limit"]], domain="com.example", dynamic=True, attributes={"limit": 0.0})
+        session = tenon.InferenceSession(self.model("Above", out_dims=("m",)), custom_ops=[above])
+        for x in ([1, -1, 2], [-1, -2, -3], [5, 6, 7, 8]):
+            x = np.array(x, np.float32)
+            np.testing.assert_array_equal(session.run(None, {"x": x})[0], x[x > 0])
+        upper = tenon.CustomOp("Upper", lambda x, a: np.array([w.upper() for w in x[0]], object), domain="com.example")
+        session = tenon.InferenceSession(self.model("Upper", dtype=8), custom_ops=[upper])
+        self.assertEqual(session.run(None, {"x": np.array(["a", "ä"], object)})[0].tolist(), ["A", "Ä"])
+
+    def test_exceptions_come_back_as_causes(self):
+        def broken(x, a):
+            raise KeyError("missing thing")
+        op = tenon.CustomOp("Broken", broken, domain="com.example")
+        session = tenon.InferenceSession(self.model("Broken"), custom_ops=[op])
+        error = failure(session.run, None, {"x": np.zeros(2, np.float32)})
+        self.assertIsInstance(error.__cause__, KeyError)
+        self.assertIn("missing thing", str(error))
+        self.assertIn("own", str(error))
+        wrong = tenon.CustomOp("Broken", lambda x, a: np.zeros(5, np.int64), domain="com.example")
+        error = failure(tenon.InferenceSession(self.model("Broken"), custom_ops=[wrong]).run, None, {"x": np.zeros(2, np.float32)})
+        self.assertIn("int64", str(error))
+
+    def test_only_sessions_with_it_know_it(self):
+        self.assertEqual(failure(tenon.InferenceSession, self.model("Ramp")).status, tenon.Status.UNSUPPORTED)
+        old = tenon.CustomOp("Ramp", lambda x, a: x[0] + 1, domain="com.example", version=1)
+        new = tenon.CustomOp("Ramp", lambda x, a: x[0] + 2, domain="com.example", version=3)
+        late = tenon.CustomOp("Ramp", lambda x, a: x[0] + 4, domain="com.example", version=4)
+        x = np.zeros(2, np.float32)
+        self.assertEqual(tenon.InferenceSession(self.model("Ramp"), custom_ops=[late, old, new]).run(None, {"x": x})[0].tolist(), [2, 2])
+        self.assertEqual(failure(tenon.InferenceSession, self.model("Ramp"), custom_ops=[old, old]).status, tenon.Status.INVALID_ARGUMENT)
+
+
 class Importing(unittest.TestCase):
     def test_import_starts_nothing(self):
         code = ("import threading, tenon, os; assert len(os.listdir('/proc/self/task')) == before, 'a thread'; "

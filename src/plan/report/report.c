@@ -72,7 +72,7 @@ static void explain_step(const tn_plan *plan, const tn_plan_context *context, co
 {
     const tn_slot *result = step->call.n_out && step->out[0] >= 0 ? &plan->slots[step->out[0]] : NULL;
     const tn_tensor *operand = step->call.n_in ? step->call.in[0] : NULL;
-    const bool reference = step->kernel && step->kernel->impl == TN_IMPL_REFERENCE;
+    const bool reference = step->kernel && step->kernel->impl == TN_IMPL_REFERENCE && !step->call.op->row;
     tn_json_open(text, '{');
     key_string(text, "name", step->call.name);
     key_string(text, "op", step->call.op->name);
