@@ -297,8 +297,38 @@ static void print_json(reports *r, const tn_cli_feeds *feeds, const tn_cli_optio
     tn_cli_print_document(root);
 }
 
+// The operators that models may hold, one a line: domain, name, first opset, and what it becomes.
+static int print_all_operators(const tn_cli_options *options)
+{
+    char *text = tenon_operators_json();
+    cJSON *tree = text ? cJSON_Parse(text) : NULL;
+    const cJSON *op;
+    free(text);
+    if (!tree) {
+        return tn_cli_fail(TN_EXIT_LIMIT, "the list of operators could not be made");
+    }
+    if (options->json) {
+        cJSON *root = tn_cli_document("info", options);
+        cJSON_AddItemToObject(root, "operators", cJSON_DetachItemFromObject(tree, "operators"));
+        cJSON_AddItemToObject(root, "built_in", cJSON_DetachItemFromObject(tree, "built_in"));
+        tn_cli_print_document(root);
+    } else {
+        cJSON_ArrayForEach(op, cJSON_GetObjectItemCaseSensitive(tree, "operators"))
+        {
+            const char *domain = tn_cli_string(op, "domain", "");
+            printf("%-34s %3.0f-%-3.0f %s%s%s\n", tn_cli_string(op, "name", "?"), tn_cli_number(op, "since", 0), tn_cli_number(op, "until", 0),
+                   tn_cli_string(op, "built_in", "a composition"), *domain ? "  " : "", domain);
+        }
+    }
+    cJSON_Delete(tree);
+    return TN_EXIT_GOOD;
+}
+
 static int run(const tn_cli_options *options)
 {
+    if (options->ops) {
+        return print_all_operators(options);
+    }
     tn_cli_session session;
     tn_cli_feeds feeds;
     reports r = {0};
@@ -333,6 +363,7 @@ static const tn_cli_option options_of_info[] = {
     {"svg", "FILE", TN_CLI_TEXT, AT(svg), "draw the arena over time into FILE"},
     {"graph", NULL, TN_CLI_FLAG, AT(graph), "the optimised graph as text"},
     {"brief", NULL, TN_CLI_FLAG, AT(brief), "a few lines: the model, where and with which kernels it runs, its memory"},
+    {"ops", NULL, TN_CLI_FLAG, AT(ops), "no model: the operators that models may hold, with --json their types, kernels and devices too"},
     {NULL, NULL, TN_CLI_FLAG, 0, NULL},
 };
 
@@ -345,7 +376,8 @@ const tn_cli_verb tn_verb_info = {
     .examples = "  tenon info model.onnx\n"
                 "  tenon info model.onnx --shape input=1x3x640x640 --memory\n"
                 "  tenon info model.onnx --memory --svg arena.svg\n"
-                "  tenon info model.onnx --memory --json | jq .memory.peak_bytes\n",
+                "  tenon info model.onnx --memory --json | jq .memory.peak_bytes\n"
+                "  tenon info --ops\n",
     .options = options_of_info,
     .run = run,
 };

@@ -450,6 +450,11 @@ TENON_API void tenon_report_destroy(tenon_model *model, char *json);   /* the mo
    "memory_bytes": n, "features": ["avx2", ...]}]}. Allocated with the C library; free with free(). */
 TENON_API char *tenon_devices_json(void);
 
+/* The operators that models may hold: {"operators": [{"domain", "name", "since": n, "until": n or null, "built_in": name, or null where
+   it becomes several}], "built_in": [{"name", "dtypes": [...], "kernels": ["reference", "avx2", ...], "composite": bool, "devices": [...]}]}.
+   Allocated with the C library; free with free(). */
+TENON_API char *tenon_operators_json(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -103,6 +103,7 @@ typedef struct tn_device_vtable {
     // Calls visit for each node of the flow.
     void (*describe)(const tn_flow *flow, void (*visit)(const tn_flow_node *node, void *context), void *context);
     size_t (*memory)(const tn_flow *flow);        // bytes it holds on the device
+    bool (*has)(const tn_op *op);                 // a kernel for some types; NULL: for every operator
 } tn_device_vtable;
 
 // All devices, from the list that the build writes (registry.gen.c); ends with NULL.

@@ -5,7 +5,7 @@
 usage: test_backend.py [--full] [unittest's arguments]     every 12th case of the runner, or all of them (some minutes)
 
 Exit status 77 when the onnx package is not there. Real models, which the runner would download, are left out. The Bernoulli cases hold
-random draws of another library.
+random draws of another library, and of test_loop16_seq_none the runner cannot compare the results (scalars in a sequence).
 """
 import logging
 import sys
@@ -62,6 +62,7 @@ class Calls(unittest.TestCase):
 def load_tests(loader, standard, pattern):
     runner = onnx.backend.test.BackendTest(tenon.backend, __name__)
     runner.exclude("test_bernoulli")
+    runner.exclude("test_loop16_seq_none")
     suite = unittest.TestSuite(loader.loadTestsFromTestCase(Calls))
     for name, case in sorted(runner.test_cases.items()):
         if "RealModel" not in name:

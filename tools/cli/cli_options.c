@@ -287,7 +287,7 @@ int tn_cli_options_read(tn_cli_options *options, const tn_cli_verb *verb, int ar
     if (options->threads > UINT32_MAX) {
         return tn_cli_fail(TN_EXIT_USAGE, "--threads %llu is too many", (unsigned long long)options->threads);
     }
-    if (!options->model && !verb->no_model) {
+    if (!options->model && !verb->no_model && !options->ops) {
         return tn_cli_fail(TN_EXIT_USAGE, "tenon %s needs a model file; see tenon %s --help", verb->name, verb->name);
     }
     return TN_EXIT_GOOD;

@@ -34,7 +34,7 @@ typedef struct tn_cli_options {
     // profile, info
     const char *html, *trace, *svg;
     // info, explain, compare
-    bool memory, graph, brief;
+    bool memory, graph, brief, ops;
     const char *node;
     tn_cli_list a, b, rtol;
     const char *atol;

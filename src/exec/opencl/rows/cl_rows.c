@@ -26,6 +26,18 @@ const tn_cl_row *tn_cl_row_for(const tn_query *query, const char **why)
     return NULL;
 }
 
+bool tn_cl_row_exists(const tn_op *op)
+{
+    for (size_t t = 0; t < TN_COUNT(tables); t++) {
+        for (size_t i = 0; i < tables[t]->count; i++) {
+            if (tables[t]->rows[i].op == op) {
+                return true;
+            }
+        }
+    }
+    return op->loop != NULL;
+}
+
 bool tn_cl_row_takes_grid(const tn_op *op)
 {
     for (size_t t = 0; t < TN_COUNT(tables); t++) {

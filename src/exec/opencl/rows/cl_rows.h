@@ -19,6 +19,7 @@ typedef struct tn_cl_row {
 typedef struct tn_cl_row_list { const tn_cl_row *rows; size_t count; } tn_cl_row_list;
 
 const tn_cl_row *tn_cl_row_for(const tn_query *query, const char **why);   // NULL: refused
+bool tn_cl_row_exists(const tn_op *op);                                     // for some types and shapes
 bool tn_cl_row_takes_grid(const tn_op *op);
 
 // Tables, by file.

@@ -403,11 +403,11 @@ static void map_sequence_map(tn_onnx_node *node)
 }
 
 static const tn_onnx_row rows[] = {
-    {.type = "If", .since = 1, .map = map_if},
-    {.type = "Loop", .since = 1, .map = map_loop},
-    {.type = "Scan", .since = 8, .until = 8, .map = map_scan_8},
-    {.type = "Scan", .since = 9, .map = map_scan},
-    {.type = "SequenceMap", .since = 17, .map = map_sequence_map},
+    {.type = "If", .since = 1, .op = &tn_op_if, .map = map_if},
+    {.type = "Loop", .since = 1, .op = &tn_op_loop, .map = map_loop},
+    {.type = "Scan", .since = 8, .until = 8, .op = &tn_op_scan, .map = map_scan_8},
+    {.type = "Scan", .since = 9, .op = &tn_op_scan, .map = map_scan},
+    {.type = "SequenceMap", .since = 17, .op = &tn_op_loop, .map = map_sequence_map},
     {0},
 };
 

@@ -146,7 +146,7 @@ static const tn_onnx_field multinomial_fields[] = {
 static const tn_onnx_row rows[] = {
     {.type = "Bernoulli", .since = 15, .op = &tn_op_bernoulli, TN_FIELDS(bernoulli_fields)},
     {.type = "Constant", .since = 1, .map = map_constant},
-    {.type = "ConstantOfShape", .since = 9, .max_in = 1, .map = map_constant_of_shape},
+    {.type = "ConstantOfShape", .since = 9, .max_in = 1, .op = &tn_op_constant_of_shape, .map = map_constant_of_shape},
     {.type = "EyeLike", .since = 9, .op = &tn_op_eye_like, TN_FIELDS(eye_fields)},
     {.type = "Multinomial", .since = 7, .op = &tn_op_multinomial, TN_FIELDS(multinomial_fields)},
     {.type = "RandomNormal", .since = 1, .op = &tn_op_random_normal, TN_FIELDS(normal_fields)},

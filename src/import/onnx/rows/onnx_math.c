@@ -181,7 +181,7 @@ static const tn_onnx_row rows[] = {
     {.type = "Sum", .since = 1, .op = &tn_op_sum, .nests = true},
     TN_ROW("Where", 9, where),
 
-    {.type = "Cast", .since = 1, .until = 5, .map = map_old_cast},
+    {.type = "Cast", .since = 1, .until = 5, .op = &tn_op_cast, .map = map_old_cast},
     {.type = "Cast", .since = 6, .op = &tn_op_cast, TN_FIELDS(cast_fields)},
     {.type = "CastLike", .since = 15, .op = &tn_op_cast_like, TN_FIELDS(cast_like_fields)},
     {.type = "BitCast", .since = 26, .op = &tn_op_bit_cast, TN_FIELDS(bit_cast_fields)},

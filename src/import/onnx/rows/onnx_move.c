@@ -83,7 +83,7 @@ static const tn_onnx_row rows[] = {
     {.type = "SpaceToDepth", .since = 1, .op = &tn_op_space_to_depth, TN_FIELDS(block_fields)},
     {.type = "Split", .since = 1, .op = &tn_op_split, TN_FIELDS(split_fields), TN_OPERANDS(split_operands)},
     {.type = "Squeeze", .since = 1, .op = &tn_op_squeeze, TN_OPERANDS(axes_operands)},
-    {.type = "Tile", .since = 1, .until = 5, .map = map_old_tile},
+    {.type = "Tile", .since = 1, .until = 5, .op = &tn_op_tile, .map = map_old_tile},
     TN_ROW("Tile", 6, tile),
     {.type = "Transpose", .since = 1, .op = &tn_op_transpose, TN_FIELDS(transpose_fields)},
     {.type = "Unsqueeze", .since = 1, .op = &tn_op_unsqueeze, TN_OPERANDS(axes_operands)},

@@ -226,7 +226,7 @@ static const tn_onnx_row rows[] = {
     TN_ROW("Softplus", 1, softplus),
     TN_ROW("Softsign", 1, softsign),
     {.type = "SwiGLU", .since = 28, .op = &tn_op_swiglu, TN_FIELDS(one_fields)},
-    {.type = "SwiGLU", .since = 28, .max_in = 2, .map = map_swiglu},
+    {.type = "SwiGLU", .since = 28, .max_in = 2, .op = &tn_op_swiglu, .map = map_swiglu},
     {.type = "Swish", .since = 24, .op = &tn_op_swish, TN_FIELDS(one_fields)},
     TN_ROW("Tanh", 1, tanh),
     {.type = "ThresholdedRelu", .since = 10, .op = &tn_op_thresholded_relu, TN_FIELDS(one_fields)},

@@ -94,9 +94,9 @@ static void map_old_group_norm(tn_onnx_node *node)
 }
 
 static const tn_onnx_row rows[] = {
-    {.type = "BatchNormalization", .since = 1, .until = 13, .map = map_old_batch_norm},
+    {.type = "BatchNormalization", .since = 1, .until = 13, .op = &tn_op_batch_norm, .map = map_old_batch_norm},
     {.type = "BatchNormalization", .since = 14, .op = &tn_op_batch_norm, TN_FIELDS(batch_fields)},
-    {.type = "GroupNormalization", .since = 18, .until = 20, .map = map_old_group_norm},
+    {.type = "GroupNormalization", .since = 18, .until = 20, .op = &tn_op_group_norm, .map = map_old_group_norm},
     {.type = "GroupNormalization", .since = 21, .op = &tn_op_group_norm, TN_FIELDS(group_fields)},
     {.type = "InstanceNormalization", .since = 1, .op = &tn_op_instance_norm, TN_FIELDS(instance_fields)},
     {.type = "LRN", .since = 1, .op = &tn_op_lrn, TN_FIELDS(lrn_fields)},
@@ -104,7 +104,7 @@ static const tn_onnx_row rows[] = {
     {.type = "LayerNormalization", .since = 1, .op = &tn_op_layer_norm, TN_FIELDS(layer_fields)},
     {.type = "SimplifiedLayerNormalization", .since = 1, .op = &tn_op_rms_norm, TN_FIELDS(layer_fields)},
     {.type = "LpNormalization", .since = 1, .op = &tn_op_lp_norm, TN_FIELDS(lp_fields)},
-    {.type = "MeanVarianceNormalization", .since = 9, .map = map_mvn},
+    {.type = "MeanVarianceNormalization", .since = 9, .op = &tn_op_mvn, .map = map_mvn},
     {.type = "RMSNormalization", .since = 23, .op = &tn_op_rms_norm, TN_FIELDS(layer_fields)},
     {0},
 };

@@ -144,10 +144,10 @@ static const tn_onnx_field causal_conv_fields[] = {TN_FIELD_CHOICE(tn_causal_con
 static const tn_onnx_row rows[] = {
     {.type = "Attention", .since = 23, .op = &tn_op_attention, TN_FIELDS(attention_fields)},
     {.type = "CausalConvWithState", .since = 27, .op = &tn_op_causal_conv, TN_FIELDS(causal_conv_fields)},
-    {.type = "GRU", .since = 1, .map = map_gru},
+    {.type = "GRU", .since = 1, .op = &tn_op_gru, .map = map_gru},
     {.type = "LinearAttention", .since = 27, .op = &tn_op_linear_attention, TN_FIELDS(linear_attention_fields)},
-    {.type = "LSTM", .since = 1, .map = tn_onnx_map_lstm},
-    {.type = "RNN", .since = 1, .map = map_rnn},
+    {.type = "LSTM", .since = 1, .op = &tn_op_lstm, .map = tn_onnx_map_lstm},
+    {.type = "RNN", .since = 1, .op = &tn_op_rnn, .map = map_rnn},
     {.type = "RotaryEmbedding", .since = 23, .op = &tn_op_rotary_embedding, TN_FIELDS(rotary_fields)},
     {0},
 };

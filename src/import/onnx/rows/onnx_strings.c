@@ -49,9 +49,9 @@ static void map_tf_idf(tn_onnx_node *node)
 static const tn_onnx_row rows[] = {
     {.type = "RegexFullMatch", .since = 20, .op = &tn_op_regex_full_match, TN_FIELDS(regex_fields)},
     TN_ROW("StringConcat", 20, string_concat),
-    {.type = "StringNormalizer", .since = 10, .max_in = 1, .map = map_string_normalizer},
+    {.type = "StringNormalizer", .since = 10, .max_in = 1, .op = &tn_op_string_normalizer, .map = map_string_normalizer},
     {.type = "StringSplit", .since = 20, .op = &tn_op_string_split, TN_FIELDS(split_fields)},
-    {.type = "TfIdfVectorizer", .since = 9, .max_in = 1, .map = map_tf_idf},
+    {.type = "TfIdfVectorizer", .since = 9, .max_in = 1, .op = &tn_op_tf_idf_vectorizer, .map = map_tf_idf},
     {0},
 };
 

@@ -156,14 +156,14 @@ static const tn_onnx_row rows[] = {
     {.type = "GridSample", .since = 16, .until = 19, .op = &tn_op_grid_sample, TN_FIELDS(old_sample_fields)},
     {.type = "GridSample", .since = 20, .op = &tn_op_grid_sample, TN_FIELDS(sample_fields)},
     {.type = "ImageDecoder", .since = 20, .op = &tn_op_image_decoder, TN_FIELDS(image_fields)},
-    {.type = "MaxRoiPool", .since = 1, .max_in = 2, .map = map_max_roi_pool},
+    {.type = "MaxRoiPool", .since = 1, .max_in = 2, .op = &tn_op_max_roi_pool, .map = map_max_roi_pool},
     {.type = "NonMaxSuppression", .since = 10, .op = &tn_op_non_max_suppression, TN_FIELDS(nms_fields)},
-    {.type = "Resize", .since = 10, .until = 10, .max_in = 2, .map = map_resize_10},
+    {.type = "Resize", .since = 10, .until = 10, .max_in = 2, .op = &tn_op_resize, .map = map_resize_10},
     {.type = "Resize", .since = 11, .op = &tn_op_resize, .map = map_resize, TN_FIELDS(resize_fields)},
     {.type = "RoiAlign", .since = 10, .until = 15, .op = &tn_op_roi_align, TN_FIELDS(old_roi_fields)},
     {.type = "RoiAlign", .since = 16, .op = &tn_op_roi_align, TN_FIELDS(roi_fields)},
-    {.type = "Upsample", .since = 1, .until = 8, .max_in = 1, .map = map_upsample_attr},
-    {.type = "Upsample", .since = 9, .max_in = 2, .map = map_resize_10},
+    {.type = "Upsample", .since = 1, .until = 8, .max_in = 1, .op = &tn_op_resize, .map = map_upsample_attr},
+    {.type = "Upsample", .since = 9, .max_in = 2, .op = &tn_op_resize, .map = map_resize_10},
     {0},
 };
 

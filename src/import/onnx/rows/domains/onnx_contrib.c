@@ -151,15 +151,15 @@ static void map_skip_rms_norm(tn_onnx_node *node)
 }
 
 static const tn_onnx_row rows[] = {
-    {.type = "BiasGelu", .since = 1, .max_in = 2, .map = map_gelu},
-    {.type = "FastGelu", .since = 1, .max_in = 2, .map = map_fast_gelu},
-    {.type = "FusedConv", .since = 1, .max_in = 4, .map = map_fused_conv},
-    {.type = "FusedMatMul", .since = 1, .max_in = 2, .map = map_fused_matmul},
-    {.type = "Gelu", .since = 1, .max_in = 1, .map = map_gelu},
-    {.type = "QuickGelu", .since = 1, .max_in = 1, .map = map_quick_gelu},
-    {.type = "SkipLayerNormalization", .since = 1, .max_in = 5, .map = map_skip_layer_norm},
-    {.type = "SkipSimplifiedLayerNormalization", .since = 1, .max_in = 4, .map = map_skip_rms_norm},
-    {.type = "TransposeMatMul", .since = 1, .max_in = 2, .map = map_fused_matmul},
+    {.type = "BiasGelu", .since = 1, .max_in = 2, .op = &tn_op_gelu, .map = map_gelu},
+    {.type = "FastGelu", .since = 1, .max_in = 2, .op = &tn_op_gelu, .map = map_fast_gelu},
+    {.type = "FusedConv", .since = 1, .max_in = 4, .op = &tn_op_conv, .map = map_fused_conv},
+    {.type = "FusedMatMul", .since = 1, .max_in = 2, .op = &tn_op_matmul, .map = map_fused_matmul},
+    {.type = "Gelu", .since = 1, .max_in = 1, .op = &tn_op_gelu, .map = map_gelu},
+    {.type = "QuickGelu", .since = 1, .max_in = 1, .op = &tn_op_swish, .map = map_quick_gelu},
+    {.type = "SkipLayerNormalization", .since = 1, .max_in = 5, .op = &tn_op_layer_norm, .map = map_skip_layer_norm},
+    {.type = "SkipSimplifiedLayerNormalization", .since = 1, .max_in = 4, .op = &tn_op_rms_norm, .map = map_skip_rms_norm},
+    {.type = "TransposeMatMul", .since = 1, .max_in = 2, .op = &tn_op_matmul, .map = map_fused_matmul},
     {0},
 };
 

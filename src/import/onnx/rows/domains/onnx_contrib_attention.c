@@ -343,11 +343,11 @@ static void map_group_query(tn_onnx_node *node)
 }
 
 static const tn_onnx_row rows[] = {
-    {.type = "Attention", .since = 1, .max_in = 7, .map = map_attention},
-    {.type = "GroupQueryAttention", .since = 1, .max_in = 14, .map = map_group_query},
-    {.type = "MultiHeadAttention", .since = 1, .max_in = 10, .map = map_multi_head},
-    {.type = "QAttention", .since = 1, .max_in = 9, .map = map_qattention},
-    {.type = "RotaryEmbedding", .since = 1, .max_in = 4, .map = map_rotary},
+    {.type = "Attention", .since = 1, .max_in = 7, .op = &tn_op_attention, .map = map_attention},
+    {.type = "GroupQueryAttention", .since = 1, .max_in = 14, .op = &tn_op_attention, .map = map_group_query},
+    {.type = "MultiHeadAttention", .since = 1, .max_in = 10, .op = &tn_op_attention, .map = map_multi_head},
+    {.type = "QAttention", .since = 1, .max_in = 9, .op = &tn_op_attention, .map = map_qattention},
+    {.type = "RotaryEmbedding", .since = 1, .max_in = 4, .op = &tn_op_rotary_embedding, .map = map_rotary},
     {0},
 };
 

@@ -80,8 +80,8 @@ static void map_nhwc_conv(tn_onnx_node *node)
 }
 
 static const tn_onnx_row rows[] = {
-    {.type = "EmbedLayerNormalization", .since = 1, .max_in = 9, .map = map_embed},
-    {.type = "NhwcConv", .since = 1, .max_in = 3, .map = map_nhwc_conv},
+    {.type = "EmbedLayerNormalization", .since = 1, .max_in = 9, .op = &tn_op_layer_norm, .map = map_embed},
+    {.type = "NhwcConv", .since = 1, .max_in = 3, .op = &tn_op_conv, .map = map_nhwc_conv},
     {0},
 };
 

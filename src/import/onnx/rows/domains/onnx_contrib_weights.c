@@ -54,7 +54,7 @@ static void map_dynamic_lstm(tn_onnx_node *node)
 }
 
 static const tn_onnx_row rows[] = {
-    {.type = "DynamicQuantizeLSTM", .since = 1, .max_in = 12, .map = map_dynamic_lstm},
+    {.type = "DynamicQuantizeLSTM", .since = 1, .max_in = 12, .op = &tn_op_lstm, .map = map_dynamic_lstm},
     {.type = "MatMulNBits", .since = 1, .op = &tn_op_matmul_nbits, TN_FIELDS(nbits_fields)},
     {0},
 };

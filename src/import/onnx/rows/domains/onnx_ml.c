@@ -150,9 +150,9 @@ static void map_tree_ensemble(tn_onnx_node *node)
 static const tn_onnx_row rows[] = {
     {.type = "ArrayFeatureExtractor", .since = 1, .max_in = 2, .map = map_array_feature_extractor},
     {.type = "Binarizer", .since = 1, .max_in = 1, .map = map_binarizer},
-    {.type = "LabelEncoder", .since = 1, .until = 1, .max_in = 1, .map = map_label_encoder_1},
-    {.type = "LabelEncoder", .since = 2, .max_in = 1, .map = map_label_encoder},
-    {.type = "TreeEnsemble", .since = 5, .max_in = 1, .map = map_tree_ensemble},
+    {.type = "LabelEncoder", .since = 1, .until = 1, .max_in = 1, .op = &tn_op_label_encoder, .map = map_label_encoder_1},
+    {.type = "LabelEncoder", .since = 2, .max_in = 1, .op = &tn_op_label_encoder, .map = map_label_encoder},
+    {.type = "TreeEnsemble", .since = 5, .max_in = 1, .op = &tn_op_tree_ensemble, .map = map_tree_ensemble},
     {0},
 };
 
