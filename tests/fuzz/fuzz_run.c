@@ -11,8 +11,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static int set_inputs(const tenon_model *model, tenon_session *session)
 {
     static uint64_t bytes[1 << 16];      // 512 KiB of small numbers, whichever type reads them
+    static const char *texts[1 << 16];
     if (!bytes[0]) {
         memset(bytes, 1, sizeof bytes);
+        for (size_t i = 0; i < 1 << 16; i++) {
+            texts[i] = i % 3 ? "a b-1,2" : "\xc3\xa4";
+        }
     }
     for (size_t i = 0; i < tenon_model_input_count(model); i++) {
         tenon_value_info info = {.struct_size = sizeof info};
@@ -28,8 +32,8 @@ static int set_inputs(const tenon_model *model, tenon_session *session)
             count *= (size_t)info.dims[d];
         }
         const size_t need = count * tenon_dtype_bytes(info.dtype);
-        if (need > sizeof bytes || tenon_session_bind_input(session, info.name, info.dtype, info.rank < 0 ? 0 : info.rank, info.dims, bytes,
-                                                           need, NULL) != TENON_OK) {
+        if (need > sizeof bytes || tenon_session_bind_input(session, info.name, info.dtype, info.rank < 0 ? 0 : info.rank, info.dims,
+                                                           info.dtype == TENON_STRING ? (const void *)texts : bytes, need, NULL) != TENON_OK) {
             return 0;
         }
     }

@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "ops/walk/lanes.h"
+#include "ops/objects.h"
 #include "ops/op_facts.h"
 #include "ops/walk/walk.h"
 
@@ -61,7 +62,7 @@ static tn_status infer_top_k(tn_infer *infer)
 // [rank, number of non-zeros]; a scalar has rank 0 here, unlike in numpy.
 static tn_status infer_non_zero(tn_infer *infer)
 {
-    TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY & ~TN_BIT(STRING)));
+    TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));
     const int rank = infer->in[0]->shape.rank;
     const tn_shape shape = {.rank = 2, .dims = {rank < 0 ? TN_DIM_UNKNOWN : rank, TN_DIM_UNKNOWN}};
     tn_infer_out(infer, 0, TN_I64, &shape);
@@ -72,7 +73,7 @@ static tn_status infer_non_zero(tn_infer *infer)
 static tn_status infer_unique(tn_infer *infer)
 {
     const tn_unique_attr *attr = infer->attr;
-    TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY & ~TN_BIT(STRING)));
+    TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));
     const tn_shape list = {.rank = 1, .dims = {TN_DIM_UNKNOWN}};
     tn_shape shape = attr->has_axis ? infer->in[0]->shape : list, inverse = list;
     int axis = 0;
@@ -292,8 +293,8 @@ static int64_t visit_non_zero(const tn_tensor *x, int64_t *columns, int64_t foun
     const tn_dtype dtype = key_type(x->dtype, &parts);
     int64_t index[TN_MAX_RANK] = {0}, at = 0;
     for (int64_t i = 0; i < count; i++) {
-        bool set = false;
-        for (int p = 0; p < parts; p++) {
+        bool set = dtype == TN_STRING && tn_cell(x, i)[0];   // an empty string is the zero of strings
+        for (int p = 0; p < parts && dtype != TN_STRING; p++) {
             set |= tn_dtype_is_float(dtype) ? tn_dtype_load(dtype, x->data, (size_t)(i * parts + p)) != 0
                                             : tn_dtype_load_i64(dtype, x->data, (size_t)i) != 0;
         }
@@ -328,17 +329,33 @@ typedef struct items {
     const tn_call *call;
     int64_t outer, count, inner;
     int parts;                       // keys of an element
-    uint64_t *keys;                  // [outer, count, inner, parts]
+    uint64_t *keys;                  // [outer, count, inner, parts]; not used for strings
     int64_t *order, *spare;          // item numbers
     int64_t *group;                  // of each item: the group's number, in the order of the results
     int64_t *first, *counts;         // of each group
     int64_t groups;
 } items;
 
+// Strings by their bytes, which in UTF-8 is the order of code points.
+static int compare_texts(const items *s, int64_t a, int64_t b)
+{
+    const tn_tensor *x = s->call->in[0];
+    int order = 0;
+    for (int64_t o = 0; o < s->outer && order == 0; o++) {
+        for (int64_t i = 0; i < s->inner && order == 0; i++) {
+            order = strcmp(tn_cell(x, (o * s->count + a) * s->inner + i), tn_cell(x, (o * s->count + b) * s->inner + i));
+        }
+    }
+    return order;
+}
+
 // Lexicographic by rows of keys, outer index first, as numpy orders the slices of an axis.
 static int compare(const items *s, int64_t a, int64_t b)
 {
     const int64_t row = s->inner * s->parts;
+    if (s->call->in[0]->dtype == TN_STRING) {
+        return compare_texts(s, a, b);
+    }
     for (int64_t o = 0; o < s->outer; o++) {
         const uint64_t *p = s->keys + (o * s->count + a) * row, *q = s->keys + (o * s->count + b) * row;
         for (int64_t i = 0; i < row; i++) {
@@ -487,7 +504,7 @@ static tn_status run_unique(const tn_call *call)
     const int64_t elements = tn_tensor_count(x) * s.parts;
     void *block;
     TN_TRY(take_lists(&s, &block));
-    for (int64_t at = 0; at < elements; at += TN_LANES) {
+    for (int64_t at = 0; at < elements && dtype != TN_STRING; at += TN_LANES) {
         load_keys(s.keys + at, dtype, x->data, at, 1, (int)TN_MIN(elements - at, TN_LANES));
     }
     for (int64_t i = 0; i < s.count; i++) {

@@ -253,7 +253,7 @@ static tn_status infer_tensor_scatter(tn_infer *infer)
 {
     const tn_tensor_scatter_attr *attr = infer->attr;
     tn_dtype dtype = TN_NONE;
-    TN_TRY(tn_infer_types(infer, 0, 1, TN_SET_ANY & ~TN_BIT(STRING), &dtype));
+    TN_TRY(tn_infer_types(infer, 0, 1, TN_SET_ANY, &dtype));
     if (attr->circular < 0 || attr->circular > 1) {
         return tn_infer_fail(infer, "mode %d is neither linear nor circular", attr->circular);
     }

@@ -235,7 +235,7 @@ static tn_status infer_range(tn_infer *infer)
 // x [batch..., rows, columns], k: one element?
 static tn_status infer_trilu(tn_infer *infer)
 {
-    TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY & ~TN_BIT(STRING)));
+    TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));   // a zeroed cell is an empty string
     TN_TRY(tn_infer_rank(infer, 0, 2, TN_MAX_RANK));
     if (tn_infer_in(infer, 1)) {
         TN_TRY(tn_infer_type(infer, 1, TN_SET_INDEX));

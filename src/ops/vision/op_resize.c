@@ -179,7 +179,7 @@ static tn_status infer_resize(tn_infer *infer)
     const tn_resize_attr *attr = infer->attr;
     TN_TRY(check_attributes(infer));
     const bool moves = attr->mode == TN_RESIZE_NEAREST && attr->coord != TN_COORD_TF_CROP;
-    TN_TRY(tn_infer_type(infer, IN_X, moves ? TN_SET_ANY & ~TN_BIT(STRING) : TN_SET_NUMBER));
+    TN_TRY(tn_infer_type(infer, IN_X, moves ? TN_SET_ANY : TN_SET_NUMBER));
     TN_TRY(tn_infer_optional(infer, IN_ROI, TN_SET_FLOAT));
     TN_TRY(tn_infer_optional(infer, IN_SCALES, TN_SET_FLOAT));
     TN_TRY(tn_infer_optional(infer, IN_SIZES, TN_SET_INDEX));

@@ -36,7 +36,7 @@ static tn_status infer_grid_sample(tn_infer *infer)
     if (attr->mode < TN_RESIZE_NEAREST || attr->mode > TN_RESIZE_CUBIC || attr->padding < PAD_ZEROS || attr->padding > PAD_REFLECTION) {
         return tn_infer_fail(infer, "a mode is out of range");
     }
-    TN_TRY(tn_infer_type(infer, 0, attr->mode == TN_RESIZE_NEAREST ? TN_SET_ANY & ~TN_BIT(STRING) : TN_SET_NUMBER));
+    TN_TRY(tn_infer_type(infer, 0, attr->mode == TN_RESIZE_NEAREST ? TN_SET_ANY : TN_SET_NUMBER));
     TN_TRY(tn_infer_type(infer, 1, TN_SET_FLOAT));
     TN_TRY(tn_infer_rank(infer, 0, 3, TN_MAX_RANK));
     const tn_shape *x = &infer->in[0]->shape, *grid = &infer->in[1]->shape;

@@ -36,6 +36,13 @@ static tn_value *root_plus(tn_onnx_node *node, tn_value *x, double epsilon)
     return binary(node, &tn_op_add, root, tn_onnx_const_like(node, x, epsilon));
 }
 
+// The rate and the count of updates have types of their own: both join that of the tensors.
+static tn_value *of_type(tn_onnx_node *node, tn_value *value, tn_value *like)
+{
+    return value && like && value->dtype == like->dtype && value->dtype != TN_NONE
+        ? value : tn_onnx_emit(node, &tn_op_cast_like, NULL, TN_IN(value, like));
+}
+
 // The gradient with weight decay: norm * x + g.
 static tn_value *decayed(tn_onnx_node *node, tn_value *x, tn_value *g)
 {
@@ -71,7 +78,7 @@ static void map_adagrad(tn_onnx_node *node)
     const int n = count_tensors(node, 3);
     const double decay = tn_onnx_real(node, "decay_factor", 0.0f), epsilon = tn_onnx_real(node, "epsilon", 1e-6f);
     for (int i = 0; i < n; ++i) {
-        tn_value *r = node->in[0], *x = node->in[2 + i], *h = node->in[2 + 2 * n + i];
+        tn_value *x = node->in[2 + i], *h = node->in[2 + 2 * n + i], *r = of_type(node, node->in[0], x);
         tn_value *t = tn_onnx_emit(node, &tn_op_cast_like, NULL, TN_IN(node->in[1], r));
         tn_value *one = tn_onnx_const_like(node, r, 1);
         tn_value *rate = binary(node, &tn_op_div, r, binary(node, &tn_op_add, one, scaled(node, decay, t)));
@@ -108,7 +115,7 @@ static void map_adam(tn_onnx_node *node)
         tn_value *v2 = mixed(node, alpha, v, 1 - alpha, g);
         tn_value *h2 = mixed(node, beta, h, 1 - beta, binary(node, &tn_op_mul, g, g));
         tn_value *root = root_plus(node, h2, epsilon);
-        tn_value *step = binary(node, &tn_op_div, binary(node, &tn_op_mul, rate, v2), root);
+        tn_value *step = binary(node, &tn_op_div, binary(node, &tn_op_mul, of_type(node, rate, x), v2), root);
         tn_value *moved = binary(node, &tn_op_sub, x, step);
         tn_onnx_finish_one(node, i, &tn_op_mul, NULL, TN_IN(tn_onnx_const_like(node, x, 1 - post), moved));
         tn_onnx_finish_as(node, n + i, v2);
@@ -129,7 +136,7 @@ static void map_momentum(tn_onnx_node *node)
         tn_value *step = binary(node, &tn_op_mul, after_first(node, later, first), g);
         tn_value *v2 = binary(node, &tn_op_add, scaled(node, alpha, v), step);
         tn_value *direction = nesterov ? binary(node, &tn_op_add, g, scaled(node, alpha, v2)) : v2;
-        tn_onnx_finish_one(node, i, &tn_op_sub, NULL, TN_IN(x, binary(node, &tn_op_mul, node->in[0], direction)));
+        tn_onnx_finish_one(node, i, &tn_op_sub, NULL, TN_IN(x, binary(node, &tn_op_mul, of_type(node, node->in[0], x), direction)));
         tn_onnx_finish_as(node, n + i, v2);
     }
 }
