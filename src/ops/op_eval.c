@@ -173,7 +173,8 @@ static tn_status evaluate(eval *e, const tn_op *op, const void *attr, const char
     TN_TRY(align_operands(e));
     for (int i = 0; i < n_out && !(op->flags & TN_OP_DYNAMIC); i++) {
         if (!tn_shape_known(&e->out[i].shape)) {
-            return tn_fail(e->diag, TN_INTERNAL, name, "%s: shape of result %d stays unknown with all operands known", op->name, i);
+            // Contents such as the lowest numbers, which stand for "not known" in shapes, lead here.
+            return tn_fail(e->diag, TN_INVALID_ARGUMENT, name, "%s: the operands' contents tell no shape for result %d", op->name, i);
         }
         if (!e->given) {
             TN_TRY(give_memory(e, &e->out[i]));
