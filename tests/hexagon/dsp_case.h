@@ -38,8 +38,11 @@ void case_draw(dsp_case *c, int op, tn_rand *r, bool big);
 // Fills y by the definition.
 void case_reference(dsp_case *c);
 void case_free(dsp_case *c);
-// Writes the operands' values and the node into a graph; returns the id of the result. inputs: ids of operands that are graph inputs.
-uint32_t case_write(const dsp_case *c, dsp_graph *g, uint32_t inputs[CASE_OPERANDS], uint32_t *n_inputs);
+// Writes the operands' values and the node into a graph; returns the id of the result. given[i]: an id the graph has for operand i, or 0.
+// inputs: the operands that became graph inputs.
+uint32_t case_write(const dsp_case *c, dsp_graph *g, const uint32_t given[CASE_OPERANDS], uint32_t inputs[CASE_OPERANDS], uint32_t *n_inputs);
+// Draws a case of an operator of images whose first operand is x (and second z, of the same shape and type; or NULL), copied.
+void case_draw_next(dsp_case *c, int op, const case_tensor *x, const case_tensor *z, tn_rand *r);
 // A tensor's values as the bytes they have in memory, and back.
 void case_store(const case_tensor *x, uint8_t *bytes);
 void case_load(const case_tensor *like, const uint8_t *bytes, int32_t *v);

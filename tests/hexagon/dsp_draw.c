@@ -529,6 +529,68 @@ void case_draw(dsp_case *c, int op, tn_rand *r, bool big)
              c->y.t.dtype, c->n_multipliers);
 }
 
+static void copy_tensor(case_tensor *to, const case_tensor *from)
+{
+    *to = *from;
+    to->is_const = false;
+    to->v = malloc(4 * dsp_count(&from->t));
+    memcpy(to->v, from->v, 4 * dsp_count(&from->t));
+}
+
+void case_draw_next(dsp_case *c, int op, const case_tensor *x, const case_tensor *z, tn_rand *r)
+{
+    memset(c, 0, sizeof *c);
+    c->op = op;
+    c->group = 1;
+    c->rounding = draw(r, 0, 1);
+    int32_t y[4];
+    memcpy(y, x->t.dims, sizeof y);
+    copy_tensor(&c->in[0], x);
+    if (z) {
+        copy_tensor(&c->in[1], z);
+    }
+    c->n_in = z ? 2 : 1;
+    draw_window(c, r, 5);
+    for (int i = 0; i < 2; i++) {
+        const int32_t room = y[2 + i] + c->pads[i] + c->pads[2 + i] - (c->kernel[i] - 1) * c->dilations[i] - 1;
+        if (room < 0 || op == TN_HEX_OP_MAX_POOL) {   // a window that fits anything
+            c->kernel[i] = 3;
+            c->dilations[i] = c->pads[i] = c->pads[2 + i] = 1;
+        }
+    }
+    if (op == TN_HEX_OP_CONV || op == TN_HEX_OP_MAX_POOL) {
+        for (int i = 0; i < 2; i++) {
+            y[2 + i] = out_length(y[2 + i], c->pads[i], c->pads[2 + i], c->kernel[i], c->dilations[i], c->strides[i]);
+        }
+    }
+    if (op == TN_HEX_OP_CONV) {
+        c->group = chance(r, 40) ? y[1] : 1;
+        const int32_t m = c->group > 1 ? y[1] : draw(r, 1, 20), w[4] = {m, y[1] / c->group, c->kernel[0], c->kernel[1]};
+        y[1] = m;
+        draw_weights(c, r, 4, w, m, w[1] * w[2] * w[3]);
+    } else if (op == TN_HEX_OP_CONCAT) {
+        c->axis = 1;
+        y[1] += z->t.dims[1];
+        c->in[1].t.zero = c->in[0].t.zero;
+    } else if (op == TN_HEX_OP_ADD) {
+        c->n_scales = 3;
+        c->rounding = TN_HEX_FLOAT_RNE;
+        c->scales[0] = (float)draw_factor(r, 0.02);
+        c->scales[1] = (float)draw_factor(r, 0.02);
+        c->scales[2] = c->scales[0] + c->scales[1];
+    } else if (op == TN_HEX_OP_LUT) {
+        const int32_t all = 256;
+        c->n_in = 2;
+        set_dims(&c->in[1], TN_HEX_U8, 1, &all);
+        c->in[1].is_const = true;
+        fill_bytes(&c->in[1], r);
+    }
+    result_dims(c, r, x->t.dtype, 4, y);
+    if (op == TN_HEX_OP_CONCAT || op == TN_HEX_OP_MAX_POOL) {
+        c->y.t.zero = x->t.zero;
+    }
+}
+
 void case_free(dsp_case *c)
 {
     for (uint32_t i = 0; i < CASE_OPERANDS; i++) {
@@ -580,13 +642,15 @@ static void write_attrs(const dsp_case *c, dsp_graph *g)
     }
 }
 
-uint32_t case_write(const dsp_case *c, dsp_graph *g, uint32_t inputs[CASE_OPERANDS], uint32_t *n_inputs)
+uint32_t case_write(const dsp_case *c, dsp_graph *g, const uint32_t given[CASE_OPERANDS], uint32_t inputs[CASE_OPERANDS], uint32_t *n_inputs)
 {
     uint32_t in[CASE_OPERANDS];
     *n_inputs = 0;
     for (uint32_t i = 0; i < c->n_in; i++) {
         const case_tensor *x = &c->in[i];
-        if (x->is_const) {
+        if (given[i]) {
+            in[i] = given[i];
+        } else if (x->is_const) {
             const uint32_t bytes = dsp_count(&x->t) * dsp_size(x->t.dtype);
             uint8_t *data = malloc(bytes);
             case_store(x, data);
