@@ -257,7 +257,12 @@ static uint32_t place_values(tn_hx_graph *graph)
         }
         placed[k] = order[i];
     }
-    graph->arena_bytes = (uint32_t)top + TN_HX_VECTOR;
+    // Kernels load one step ahead of what they use: up to a plane past the last value.
+    uint32_t ahead = TN_HX_VECTOR;
+    for (uint32_t i = 0; i < graph->n_values; i++) {
+        ahead = graph->values[i].plane_bytes > ahead ? graph->values[i].plane_bytes : ahead;
+    }
+    graph->arena_bytes = (uint32_t)top + 2 * ahead;
     return TN_HEX_WHY_NONE;
 }
 
@@ -295,7 +300,7 @@ static uint32_t fold_constants(tn_hx_graph *graph)
             graph->steps[kept++] = node;
             continue;
         }
-        uint8_t *block = tn_hx_pool_take(&graph->pool, y->bytes);
+        uint8_t *block = tn_hx_pool_take(&graph->pool, y->bytes + 2 * y->plane_bytes + TN_HX_VECTOR);
         if (!block) {
             return TN_HEX_WHY_LIMIT;
         }

@@ -240,12 +240,22 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     for (int32_t i = 0; i < plan->tiles; i++) {
         pack_tile(graph, node, plan, i, row);
     }
-    plan->mode = tn_hx_requant_mode(plan->requant, (uint32_t)y->dims[1], node->attr.rounding);
+    plan->mode = tn_hx_requant_mode(plan->requant, (uint32_t)y->dims[1], node->attr.rounding, 1);
     tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
     return TN_HEX_WHY_NONE;
 }
 
 // ---- run ----
+
+typedef struct conv_tile {
+    const uint8_t *x;            // first plane of the tile, pixel (0, 0)
+    const int32_t *offsets;      // [steps]
+    const int64_t *weights;
+    const tn_hx_requant *requant;
+    uint8_t *to[2];
+    int32_t steps, stride;       // stride: between planes, where there is one tap
+    int32_t zero, low, high;
+} conv_tile;
 
 static inline HVX_Vector requant_again(HVX_Vector sums, HVX_Vector fast, const tn_hx_requant *r)
 {
@@ -254,83 +264,201 @@ static inline HVX_Vector requant_again(HVX_Vector sums, HVX_Vector fast, const t
     return tn_hx_any(near) ? tn_hx_requant_exact(sums, r->scale) : fast;
 }
 
-// Sums of QUADS * 4 channels to QUADS vectors of 32 pixels. near is looked at once for all of them.
-static inline void store_tile(HVX_Vector *sums, const tn_hx_requant *r, int quads, int mode, HVX_Vector zero, HVX_Vector low,
-                              HVX_Vector high, uint8_t *const to[2], int32_t at)
+// What every tile of a span stores with.
+typedef struct conv_ends {
+    HVX_Vector zero, low, high;
+    uint8_t *to[2];
+} conv_ends;
+
+// The lanes of four channels that are near a half.
+static __attribute__((noinline)) void repair_quad(const HVX_Vector *s, HVX_Vector *h, const tn_hx_requant *r, int pixels)
 {
-    HVX_Vector v[TILE];
-    if (mode == TN_HX_RNE) {
-        HVX_VectorPred near = Q6_Q_vcmp_gt_VuwVuw(zero, zero);
-#pragma unroll
-        for (int i = 0; i < 4 * quads; i++) {
-            v[i] = tn_hx_rne(sums[i], &r[i], &near);
+    int16_t results[64] __attribute__((aligned(128)));
+    for (int c = 0; c < 4; c++) {
+        TN_HX_V(results) = h[c];
+        tn_hx_requant_repair(s[2 * c], &r[c], results);
+        if (pixels == 2) {
+            tn_hx_requant_repair(s[2 * c + 1], &r[c], results + 1);
         }
-        if (__builtin_expect(tn_hx_any(near), 0)) {
+        h[c] = TN_HX_V(results);
+    }
+}
+
+// The narrow way of store_tile. All products come before the first store, which the compiler must not move loads across.
+static inline __attribute__((always_inline)) void store_narrow(const HVX_Vector *s, const tn_hx_requant *r, const conv_ends *ends, int quads,
+                                                               int pixels, int mode, int32_t at)
+{
+    HVX_Vector h[TILE], out[2][2];
+    if (mode == TN_HX_RNE_NARROW) {
+        const HVX_VectorPred none = Q6_Q_vcmp_gt_VuwVuw(ends->zero, ends->zero);
+        HVX_VectorPred near[2] = {none, none};
 #pragma unroll
-            for (int i = 0; i < 4 * quads; i++) {
-                v[i] = requant_again(sums[i], v[i], &r[i]);
+        for (int c = 0; c < 4 * quads; c++) {
+            h[c] = tn_hx_rne_narrow(s[2 * c], s[2 * c + pixels - 1], &r[c], &near[c / 4]);
+        }
+        if (__builtin_expect(tn_hx_any(Q6_Q_or_QQ(near[0], near[1])), 0)) {
+#pragma unroll
+            for (int q = 0; q < quads; q++) {
+                if (tn_hx_any(near[q])) {
+                    HVX_Vector sums[8], fast[4];
+                    __builtin_memcpy(sums, s + 8 * q, sizeof sums);
+                    __builtin_memcpy(fast, h + 4 * q, sizeof fast);
+                    repair_quad(sums, fast, r + 4 * q, pixels);
+                    __builtin_memcpy(h + 4 * q, fast, sizeof fast);
+                }
             }
         }
     } else {
 #pragma unroll
-        for (int i = 0; i < 4 * quads; i++) {
-            v[i] = tn_hx_q31(sums[i], &r[i], mode);
+        for (int c = 0; c < 4 * quads; c++) {
+            h[c] = tn_hx_q31_narrow(s[2 * c], s[2 * c + pixels - 1], &r[c]);
         }
     }
 #pragma unroll
     for (int q = 0; q < quads; q++) {
-        TN_HX_V(to[q] + at) = tn_hx_pack(v[4 * q], v[4 * q + 1], v[4 * q + 2], v[4 * q + 3], zero, low, high);
+        tn_hx_pack_narrow(h + 4 * q, ends->zero, ends->low, ends->high, out[q]);
+    }
+#pragma unroll
+    for (int q = 0; q < quads; q++) {
+        TN_HX_V(ends->to[q] + at) = out[q][0];
+        if (pixels == 2) {
+            TN_HX_V(ends->to[q] + at + TN_HX_VECTOR) = out[q][1];
+        }
     }
 }
 
-typedef struct conv_tile {
-    const uint8_t *x;            // first plane of the tile, pixel (0, 0)
-    const int32_t *offsets;
-    const int64_t *weights;
-    const tn_hx_requant *requant;
-    uint8_t *to[2];
-    int32_t steps;
-    int32_t zero, low, high;
-} conv_tile;
-
-// Vectors [from, end) of the flat run. `quads` (1, 2) and `mode` are constants of each instance.
-static inline __attribute__((always_inline)) void conv_span(const conv_tile *t, int32_t from, int32_t end, int quads, int mode)
+// Sums of quads * 4 channels and pixels * 32 pixels to bytes; s[2 * channel + pixel vector]. near is looked at once for all of them.
+static inline __attribute__((always_inline)) void store_tile(HVX_Vector *s, const tn_hx_requant *r, const conv_ends *ends, int quads,
+                                                             int pixels, int mode, int32_t at)
 {
-    const HVX_Vector zero = Q6_V_vsplat_R(t->zero * 0x00010001), low = Q6_V_vsplat_R(t->low * 0x01010101);
-    const HVX_Vector high = Q6_V_vsplat_R((int32_t)((uint32_t)t->high * 0x01010101u));
-    for (int32_t f = from; f < end; f++) {
-        const uint8_t *x = t->x + f * TN_HX_VECTOR;
-        const int64_t *w = t->weights;
-        const int32_t *offset = t->offsets;
-        HVX_Vector s[TILE];
+    const HVX_Vector zero = ends->zero, low = ends->low, high = ends->high;
+    if (mode == TN_HX_RNE_NARROW || mode == TN_HX_Q31_NARROW) {
+        store_narrow(s, r, ends, quads, pixels, mode, at);
+        return;
+    }
+    if (mode == TN_HX_RNE) {
+        HVX_VectorPred near = Q6_Q_vcmp_gt_VuwVuw(zero, zero);
+        HVX_Vector v[2 * TILE];
 #pragma unroll
-        for (int i = 0; i < 4 * quads; i++) {
-            s[i] = Q6_V_vsplat_R(t->requant[i].bias);
-        }
-        for (int32_t k = t->steps; k > 0; k--, w += 4) {
-            const HVX_Vector v = TN_HX_CVU(x + *offset++);
-#pragma unroll
-            for (int i = 0; i < 2 * quads; i++) {
-                const int64_t pair = w[i];
-                s[2 * i] = Q6_Vw_vrmpyacc_VwVubRb(s[2 * i], v, (int32_t)pair);
-                s[2 * i + 1] = Q6_Vw_vrmpyacc_VwVubRb(s[2 * i + 1], v, (int32_t)(pair >> 32));
+        for (int i = 0; i < 8 * quads; i++) {
+            if (i % 2 < pixels) {
+                v[i] = tn_hx_rne(s[i], &r[i / 2], &near);
             }
         }
-        store_tile(s, t->requant, quads, mode, zero, low, high, t->to, f * TN_HX_VECTOR);
+        const int again = tn_hx_any(near);
+#pragma unroll
+        for (int i = 0; i < 8 * quads; i++) {
+            if (i % 2 < pixels) {
+                if (__builtin_expect(again, 0)) {
+                    v[i] = requant_again(s[i], v[i], &r[i / 2]);
+                }
+                s[i] = v[i];
+            }
+        }
+    } else {
+#pragma unroll
+        for (int i = 0; i < 8 * quads; i++) {
+            if (i % 2 < pixels) {
+                s[i] = tn_hx_q31(s[i], &r[i / 2], mode);
+            }
+        }
+    }
+#pragma unroll
+    for (int q = 0; q < quads; q++) {
+#pragma unroll
+        for (int p = 0; p < pixels; p++) {
+            TN_HX_V(ends->to[q] + at + p * TN_HX_VECTOR) =
+                tn_hx_pack(s[8 * q + p], s[8 * q + 2 + p], s[8 * q + 4 + p], s[8 * q + 6 + p], zero, low, high);
+        }
+    }
+}
+
+// One step: the pixels of one tap of one plane by the weights of all channels of the tile.
+static inline __attribute__((always_inline)) void sum_step(HVX_Vector *s, HVX_Vector a, HVX_Vector b, const int64_t *w, int quads, int pixels)
+{
+#pragma unroll
+    for (int i = 0; i < 2 * quads; i++) {
+        const int64_t pair = w[i];
+        s[4 * i] = Q6_Vw_vrmpyacc_VwVubRb(s[4 * i], a, (int32_t)pair);
+        s[4 * i + 2] = Q6_Vw_vrmpyacc_VwVubRb(s[4 * i + 2], a, (int32_t)(pair >> 32));
+        if (pixels == 2) {
+            s[4 * i + 1] = Q6_Vw_vrmpyacc_VwVubRb(s[4 * i + 1], b, (int32_t)pair);
+            s[4 * i + 3] = Q6_Vw_vrmpyacc_VwVubRb(s[4 * i + 3], b, (int32_t)(pair >> 32));
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) HVX_Vector load_pixels(const uint8_t *x, int plain)
+{
+    return plain ? TN_HX_CV(x) : TN_HX_CVU(x);
+}
+
+// The sums of a tile at vector f. plain: one tap, planes at a constant distance, aligned. Two steps at a time: the loads of the second
+// find room beside the products of the first.
+static inline __attribute__((always_inline)) void sum_tile(HVX_Vector *s, const conv_tile *t, int quads, int pixels, int plain, int32_t f)
+{
+    const uint8_t *x = t->x + f * TN_HX_VECTOR + (plain ? t->offsets[0] : 0);
+    const int64_t *w = t->weights;
+    const int32_t *offset = t->offsets;
+    const int32_t stride = t->stride, more = (pixels - 1) * TN_HX_VECTOR;
+#pragma unroll
+    for (int i = 0; i < 8 * quads; i++) {
+        s[i] = Q6_V_vsplat_R(t->requant[i / 2].bias);
+    }
+    if (t->steps % 2) {
+        const uint8_t *at = plain ? x : x + *offset++;
+        sum_step(s, load_pixels(at, plain), load_pixels(at + more, plain), w, quads, pixels);
+        x += plain ? stride : 0;
+        w += TILE / 2;
+    }
+#pragma clang loop unroll(disable)
+    for (int32_t k = t->steps / 2; k > 0; k--) {
+        const uint8_t *at = plain ? x : x + offset[0], *then = plain ? x + stride : x + offset[1];
+        const HVX_Vector a = load_pixels(at, plain), b = load_pixels(at + more, plain);
+        const HVX_Vector c = load_pixels(then, plain), d = load_pixels(then + more, plain);
+        sum_step(s, a, b, w, quads, pixels);
+        sum_step(s, c, d, w + TILE / 2, quads, pixels);
+        x += plain ? 2 * stride : 0;
+        offset += 2;
+        w += TILE;
+    }
+}
+
+// Vectors [from, end) of the flat run. `quads` (1, 2), `mode` and `plain` are constants of each instance.
+static inline __attribute__((always_inline)) void conv_span(const conv_tile *t, int32_t from, int32_t end, int quads, int mode, int plain)
+{
+    const conv_ends ends = {Q6_V_vsplat_R(t->zero * 0x00010001), Q6_V_vsplat_R(t->low * 0x01010101),
+                            Q6_V_vsplat_R((int32_t)((uint32_t)t->high * 0x01010101u)), {t->to[0], t->to[1]}};
+    const tn_hx_requant *r = t->requant;
+    HVX_Vector s[2 * TILE];
+    int32_t f = from;
+    for (; f + 2 <= end; f += 2) {
+        sum_tile(s, t, quads, 2, plain, f);
+        store_tile(s, r, &ends, quads, 2, mode, f * TN_HX_VECTOR);
+    }
+    if (f < end) {
+        sum_tile(s, t, quads, 1, plain, f);
+        store_tile(s, r, &ends, quads, 1, mode, f * TN_HX_VECTOR);
     }
 }
 
 typedef void span_fn(const conv_tile *, int32_t, int32_t);
-static void span_1_q31(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 1, TN_HX_Q31); }
-static void span_1_unit(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 1, TN_HX_Q31_UNIT); }
-static void span_1_rne(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 1, TN_HX_RNE); }
-static void span_2_q31(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 2, TN_HX_Q31); }
-static void span_2_unit(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 2, TN_HX_Q31_UNIT); }
-static void span_2_rne(const conv_tile *t, int32_t from, int32_t end) { conv_span(t, from, end, 2, TN_HX_RNE); }
+#define SPAN(QUADS, MODE, PLAIN)                                                                                      \
+    static void span_##QUADS##_##MODE##_##PLAIN(const conv_tile *t, int32_t from, int32_t end)                        \
+    {                                                                                                                 \
+        conv_span(t, from, end, QUADS, TN_HX_##MODE, PLAIN);                                                          \
+    }
+#define SPANS(QUADS, PLAIN)                                                                                           \
+    SPAN(QUADS, Q31_NARROW, PLAIN) SPAN(QUADS, RNE_NARROW, PLAIN) SPAN(QUADS, Q31, PLAIN)                             \
+    SPAN(QUADS, Q31_UNIT, PLAIN) SPAN(QUADS, RNE, PLAIN)
+#define SPAN_NAMES(QUADS, PLAIN)                                                                                      \
+    {span_##QUADS##_Q31_NARROW_##PLAIN, span_##QUADS##_RNE_NARROW_##PLAIN, span_##QUADS##_Q31_##PLAIN,                \
+     span_##QUADS##_Q31_UNIT_##PLAIN, span_##QUADS##_RNE_##PLAIN}
+SPANS(1, 0) SPANS(1, 1) SPANS(2, 0) SPANS(2, 1)
 
 static void run_tile(void *context, uint32_t index)
 {
-    static span_fn *const spans[2][3] = {{span_1_q31, span_1_unit, span_1_rne}, {span_2_q31, span_2_unit, span_2_rne}};
+    static span_fn *const spans[2][2][5] = {{SPAN_NAMES(1, 0), SPAN_NAMES(2, 0)}, {SPAN_NAMES(1, 1), SPAN_NAMES(2, 1)}};
     const conv_run *run = context;
     const conv_plan *plan = run->plan;
     const int32_t tile = (int32_t)index / run->blocks, block = (int32_t)index % run->blocks;
@@ -343,7 +471,9 @@ static void run_tile(void *context, uint32_t index)
     t.to[0] = tn_hx_plane(run->y, run->image, first);
     t.to[1] = quads == 2 ? tn_hx_plane(run->y, run->image, first + 1) : NULL;
     const int32_t from = block * BLOCK_VECTORS, end = from + BLOCK_VECTORS < run->vectors ? from + BLOCK_VECTORS : run->vectors;
-    spans[quads - 1][plan->mode](&t, from, end);
+    t.stride = (int32_t)plan->taps.plane_bytes;
+    const int plain = plan->taps.n == 1 && plan->offsets[0] % TN_HX_VECTOR == 0;
+    spans[plain][quads - 1][plan->mode](&t, from, end);
 }
 
 // x's pixels at multiples of the stride, zero points between and around them.

@@ -132,7 +132,7 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     plan->mode = TN_HX_Q31;
     for (int32_t i = 0; i < 2 * plan->groups; i++) {
         tn_hx_lanes_set(&plan->lanes[i]);
-        const int mode = tn_hx_requant_mode(plan->lanes[i].one, 32, node->attr.rounding);
+        const int mode = tn_hx_requant_mode(plan->lanes[i].one, 32, node->attr.rounding, 0);
         plan->mode = mode == TN_HX_Q31 ? plan->mode : mode;
     }
     tn_hx_scratch(graph, (uint32_t)scratch);

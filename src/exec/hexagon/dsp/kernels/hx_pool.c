@@ -82,7 +82,7 @@ static void set_factor(pool_plan *plan, const tn_requant *r, uint64_t bound)
     plan->exact = *r;
     const uint32_t word = r->rounding == TN_HEX_FLOAT_RNE ? bits_of(r->scale) : (uint32_t)r->multiplier;
     tn_hx_requant_set(&plan->full, r->rounding, word, r->shift, bound);
-    plan->mode = tn_hx_requant_mode(&plan->full, 1, r->rounding);
+    plan->mode = tn_hx_requant_mode(&plan->full, 1, r->rounding, 0);
 }
 
 static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)

@@ -5,6 +5,7 @@
 
 enum { MANTISSA = 24, EXPONENT_BIAS = 127, FRACTION_MAX = 22, FRACTION_MIN = 8 };
 
+
 static int bits_of(uint64_t v) { return v ? 64 - __builtin_clzll(v) : 0; }
 
 // A scale that the fast way cannot serve: every lane counts as near a half.
@@ -43,6 +44,7 @@ static void set_rne(tn_hx_requant *r, uint32_t bits, uint64_t bound)
 
 void tn_hx_requant_set(tn_hx_requant *r, int rounding, uint32_t multiplier, int32_t shift, uint64_t bound)
 {
+    r->bound = bound;
     if (rounding == TN_HEX_FLOAT_RNE) {
         set_rne(r, multiplier, bound);
         return;
@@ -52,13 +54,54 @@ void tn_hx_requant_set(tn_hx_requant *r, int rounding, uint32_t multiplier, int3
     r->right = shift < 0 ? -shift : 0;
 }
 
-int tn_hx_requant_mode(const tn_hx_requant *r, uint32_t n, int rounding)
+static int fits_narrow(const tn_hx_requant *r, int rounding)
 {
+    if (rounding == TN_HEX_FIXED_Q31) {
+        return r->left == 0 && r->right >= 1 && r->right <= TN_HX_NARROW && r->bound < 1u << 30;
+    }
+    uint32_t bits;
+    __builtin_memcpy(&bits, &r->scale, 4);
+    const int left = TN_HX_NARROW - (EXPONENT_BIAS - 1 - (int)(bits >> 23 & 0xff));
+    return left >= 0 && left + bits_of(r->bound) <= 30 && r->bound < 1u << MANTISSA;
+}
+
+int tn_hx_requant_mode(tn_hx_requant *r, uint32_t n, int rounding, int narrow)
+{
+    for (uint32_t i = 0; i < n && narrow; i++) {
+        narrow = fits_narrow(&r[i], rounding);
+    }
+    if (narrow && rounding == TN_HEX_FLOAT_RNE) {
+        for (uint32_t i = 0; i < n; i++) {
+            uint32_t bits;
+            __builtin_memcpy(&bits, &r[i].scale, 4);
+            r[i].multiplier = (int32_t)(((bits & 0x7fffff) | 0x800000) << (31 - MANTISSA));
+            r[i].left = TN_HX_NARROW - (EXPONENT_BIAS - 1 - (int)(bits >> 23 & 0xff));
+        }
+    }
+    if (narrow) {
+        return rounding == TN_HEX_FLOAT_RNE ? TN_HX_RNE_NARROW : TN_HX_Q31_NARROW;
+    }
     int mode = rounding == TN_HEX_FLOAT_RNE ? TN_HX_RNE : TN_HX_Q31;
     for (uint32_t i = 0; i < n && mode == TN_HX_Q31; i++) {
         mode = r[i].right == 0 || r[i].left != 0 ? TN_HX_Q31_UNIT : TN_HX_Q31;
     }
     return mode;
+}
+
+__attribute__((noinline)) void tn_hx_requant_repair(HVX_Vector sums, const tn_hx_requant *r, int16_t *results)
+{
+    const HVX_Vector v = tn_hx_rne_product(sums, Q6_V_vsplat_R(r->multiplier), r->left);
+    if (!tn_hx_any(tn_hx_rne_near(Q6_Q_vcmp_gt_VuwVuw(v, v), v))) {
+        return;
+    }
+    int32_t lanes[32] __attribute__((aligned(128))), near[32] __attribute__((aligned(128)));
+    TN_HX_V(lanes) = sums;
+    TN_HX_V(near) = Q6_V_vand_VV(v, Q6_V_vsplat_R((1 << TN_HX_NARROW) - 1));
+    for (int i = 0; i < 32; i++) {
+        if (near[i] < 2 * TN_HX_NARROW_WINDOW) {
+            results[2 * i] = (int16_t)tn_clamp_i32(tn_requant_rne(lanes[i], r->scale), INT16_MIN, INT16_MAX);
+        }
+    }
 }
 
 __attribute__((noinline)) HVX_Vector tn_hx_requant_exact(HVX_Vector sums, float scale)

@@ -24,15 +24,21 @@ typedef struct tn_hx_requant {
     uint32_t limit;              // float_rne: 2 * WINDOW, at the top of 32 bits
     int32_t up;                  // float_rne: 32 - F
     float scale;
+    uint64_t bound;              // greatest magnitude of the sums
 } tn_hx_requant;
 
-// Modes that a whole node shares.
-enum { TN_HX_Q31, TN_HX_Q31_UNIT, TN_HX_RNE };   // all right > 0 and left = 0; any; float
+// Modes that a whole node shares. The first two let a shift and the narrowing to 16 bits be one instruction for two vectors, which shifts
+// by 15 at most: no shift to the left and sums below 2^30; one F for all channels. With sums below 2^24, which float32 holds exactly, and
+// F = 15, float32 is off by 3/4 and the product here by 1/2: fractions one unit beside one half and one half itself are in doubt.
+enum { TN_HX_Q31_NARROW, TN_HX_RNE_NARROW, TN_HX_Q31, TN_HX_Q31_UNIT, TN_HX_RNE };   // all right > 0 and left = 0; any; float
+enum { TN_HX_NARROW = 15, TN_HX_NARROW_WINDOW = 2 };   // F, and its WINDOW
 
 // multiplier, shift: as on the wire; the sums' magnitude is at most `bound`.
 void tn_hx_requant_set(tn_hx_requant *r, int rounding, uint32_t multiplier, int32_t shift, uint64_t bound);
-// The mode of n channels.
-int tn_hx_requant_mode(const tn_hx_requant *r, uint32_t n, int rounding);
+// The mode of n channels; narrow: the kernel has the narrow ones, and channels may be set anew for them.
+int tn_hx_requant_mode(tn_hx_requant *r, uint32_t n, int rounding, int narrow);
+// Does those of 32 channel sums again whose fraction is near one half: results[2 * lane] are 16 bits wide.
+void tn_hx_requant_repair(HVX_Vector sums, const tn_hx_requant *r, int16_t *results);
 // Exactly, by scalar float.
 HVX_Vector tn_hx_requant_exact(HVX_Vector sums, float scale);
 
@@ -68,6 +74,52 @@ static inline HVX_Vector tn_hx_rne(HVX_Vector x, const tn_hx_requant *r, HVX_Vec
     v = Q6_Vw_vadd_VwVw_sat(v, Q6_V_vsplat_R(r->half));
     *near = Q6_Q_vcmp_gtor_QVuwVuw(*near, Q6_V_vsplat_R((int32_t)r->limit), Q6_Vw_vasl_VwR(v, r->up));
     return Q6_Vw_vasr_VwR(v, r->right);
+}
+
+// ---- narrow modes: two vectors of one channel to halves, those of the first in the even ones ----
+
+static inline HVX_Vector tn_hx_q31_product(HVX_Vector x, HVX_Vector m)
+{
+    const HVX_Vector v = Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(Q6_Vw_vmpye_VwVuh(x, m), x, m);
+    return Q6_Vw_vadd_VwVw_sat(v, Q6_Vw_vasr_VwR(v, 31));
+}
+
+// Results with F bits of fraction, one half and WINDOW added.
+static inline HVX_Vector tn_hx_rne_product(HVX_Vector x, HVX_Vector m, int32_t left)
+{
+    const HVX_Vector up = Q6_Vw_vasl_VwR(x, left);
+    const HVX_Vector v = Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(Q6_Vw_vmpye_VwVuh(up, m), up, m);
+    return Q6_Vw_vadd_VwVw_sat(v, Q6_V_vsplat_R((1 << (TN_HX_NARROW - 1)) + TN_HX_NARROW_WINDOW));
+}
+
+static inline HVX_VectorPred tn_hx_rne_near(HVX_VectorPred near, HVX_Vector v)
+{
+    return Q6_Q_vcmp_gtor_QVuwVuw(near, Q6_V_vsplat_R(2 * TN_HX_NARROW_WINDOW), Q6_V_vand_VV(v, Q6_V_vsplat_R((1 << TN_HX_NARROW) - 1)));
+}
+
+static inline HVX_Vector tn_hx_q31_narrow(HVX_Vector a, HVX_Vector b, const tn_hx_requant *r)
+{
+    const HVX_Vector m = Q6_V_vsplat_R(r->multiplier);
+    return Q6_Vh_vasr_VwVwR_rnd_sat(tn_hx_q31_product(b, m), tn_hx_q31_product(a, m), r->right);
+}
+
+static inline HVX_Vector tn_hx_rne_narrow(HVX_Vector a, HVX_Vector b, const tn_hx_requant *r, HVX_VectorPred *near)
+{
+    const HVX_Vector m = Q6_V_vsplat_R(r->multiplier);
+    const HVX_Vector u = tn_hx_rne_product(a, m, r->left), v = tn_hx_rne_product(b, m, r->left);
+    *near = tn_hx_rne_near(tn_hx_rne_near(*near, u), v);
+    return Q6_Vh_vasr_VwVwR_sat(v, u, TN_HX_NARROW);
+}
+
+// Four channels of two pixel vectors, as above, to two vectors of 32 pixels x 4 channels.
+static inline void tn_hx_pack_narrow(const HVX_Vector h[4], HVX_Vector zero, HVX_Vector low, HVX_Vector high, HVX_Vector out[2])
+{
+    const HVX_Vector a = Q6_Vh_vadd_VhVh_sat(h[0], zero), b = Q6_Vh_vadd_VhVh_sat(h[1], zero);
+    const HVX_Vector c = Q6_Vh_vadd_VhVh_sat(h[2], zero), d = Q6_Vh_vadd_VhVh_sat(h[3], zero);
+    const HVX_Vector ab = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(Q6_Vub_vsat_VhVh(b, a), low), high);   // a0 b0 a1 b1
+    const HVX_Vector cd = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(Q6_Vub_vsat_VhVh(d, c), low), high);
+    out[0] = Q6_Vh_vshuffe_VhVh(cd, ab);
+    out[1] = Q6_Vh_vshuffo_VhVh(cd, ab);
 }
 
 // A vector that may need the exact way.

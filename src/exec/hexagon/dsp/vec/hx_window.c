@@ -125,7 +125,7 @@ uint32_t tn_hx_taps_init(tn_hx_graph *graph, tn_hx_taps *taps, const tn_hx_attr 
 
 uint32_t tn_hx_taps_scratch(const tn_hx_taps *taps, const tn_hx_value *x)
 {
-    return taps->direct ? 0 : taps->plane_bytes * (uint32_t)x->planes;
+    return taps->direct ? 0 : taps->plane_bytes * (uint32_t)(x->planes + 1);   // one more, for loads ahead
 }
 
 // n pixels, every step-th of `from`; whole vectors are written, up to 31 pixels too many.

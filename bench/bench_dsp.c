@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multiplications per packet of the DSP program's convolutions, by the emulator's packet counters, which repeat exactly. Useful
+// multiplications only: padding, rounding up to vectors and requantisation count as packets and not as work. The ceiling is 256, two
+// products of a vector with a register in each packet.
+//
+//   bench_dsp dsp.elf
+//
+// Ownership: none. Threads: one.
+#include "dsp_case.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct layer {
+    const char *name;
+    int32_t channels, size, out, kernel, stride, group;
+} layer;
+
+static const layer layers[] = {
+    {"pointwise", 24, 56, 144, 1, 1, 1},      {"pointwise", 144, 56, 24, 1, 1, 1},    {"pointwise", 64, 56, 64, 1, 1, 1},
+    {"pointwise", 64, 14, 384, 1, 1, 1},      {"pointwise", 384, 14, 64, 1, 1, 1},    {"pointwise", 96, 14, 576, 1, 1, 1},
+    {"pointwise", 160, 7, 960, 1, 1, 1},      {"pointwise", 320, 7, 1280, 1, 1, 1},   {"3x3", 3, 224, 32, 3, 2, 1},
+    {"3x3", 16, 56, 16, 3, 1, 1},             {"3x3", 64, 56, 64, 3, 1, 1},           {"3x3", 128, 28, 128, 3, 1, 1},
+    {"3x3", 128, 28, 128, 3, 2, 1},           {"3x3", 512, 7, 512, 3, 1, 1},          {"depthwise 3x3", 32, 112, 32, 3, 1, 32},
+    {"depthwise 3x3", 144, 56, 144, 3, 1, 144}, {"depthwise 3x3", 384, 14, 384, 3, 1, 384}, {"depthwise 3x3", 960, 7, 960, 3, 1, 960},
+    {"depthwise 3x3", 96, 112, 96, 3, 2, 96}, {"depthwise 3x3", 144, 56, 144, 3, 2, 144}, {"depthwise 5x5", 240, 28, 240, 5, 1, 240},
+};
+
+static void set(case_tensor *x, uint32_t dtype, int32_t zero, uint32_t rank, const int32_t *dims)
+{
+    x->t.dtype = dtype;
+    x->t.rank = rank;
+    x->t.zero = zero;
+    memcpy(x->t.dims, dims, rank * sizeof *dims);
+    x->v = malloc(4 * dsp_count(&x->t));
+}
+
+static void make_case(const layer *l, int rounding, dsp_case *c)
+{
+    memset(c, 0, sizeof *c);
+    const int32_t inner = l->channels / l->group, pad = l->kernel / 2, out = (l->size + 2 * pad - l->kernel) / l->stride + 1;
+    const int32_t x[4] = {1, l->channels, l->size, l->size}, w[4] = {l->out, inner, l->kernel, l->kernel}, y[4] = {1, l->out, out, out};
+    tn_rand r = {1};
+    set(&c->in[0], TN_HEX_U8, 120, 4, x);
+    set(&c->in[1], TN_HEX_S8, 0, 4, w);
+    set(&c->in[2], TN_HEX_S32, 0, 1, y + 1);
+    set(&c->y, TN_HEX_U8, 130, 4, y);
+    c->in[1].is_const = c->in[2].is_const = true;
+    for (uint32_t i = 0; i < dsp_count(&c->in[0].t); i++) {
+        c->in[0].v[i] = (int32_t)tn_rand_range(&r, 0, 255);
+    }
+    for (uint32_t i = 0; i < dsp_count(&c->in[1].t); i++) {
+        c->in[1].v[i] = (int32_t)tn_rand_range(&r, -127, 127);
+    }
+    for (int32_t i = 0; i < l->out; i++) {
+        c->in[2].v[i] = (int32_t)tn_rand_range(&r, -10000, 10000);
+    }
+    c->op = TN_HEX_OP_CONV;
+    c->n_in = 3;
+    c->group = l->group;
+    c->rounding = rounding;
+    for (int i = 0; i < 2; i++) {
+        c->kernel[i] = l->kernel;
+        c->strides[i] = l->stride;
+        c->dilations[i] = 1;
+        c->pads[i] = c->pads[2 + i] = pad;
+    }
+    c->n_multipliers = l->out <= CASE_MULTIPLIERS ? (uint32_t)l->out : 1;
+    const float scale = 60.0f / (5500.0f * sqrtf((float)(inner * l->kernel * l->kernel)));
+    for (uint32_t i = 0; i < c->n_multipliers; i++) {
+        const float f = scale * (0.7f + 0.6f * (float)i / (float)c->n_multipliers);
+        int e;
+        if (rounding == TN_HEX_FLOAT_RNE) {
+            memcpy(&c->multipliers[i], &f, 4);
+        } else {
+            c->multipliers[i] = (uint32_t)llroundf(ldexpf(frexpf(f, &e), 31));
+            c->shifts[i] = e;
+        }
+    }
+}
+
+// Multiplications per packet of the node; 0: something failed.
+static double measure(dsp *d, dsp_buffer *buffer, const layer *l, int rounding, uint32_t *microseconds)
+{
+    dsp_case c;
+    dsp_graph g;
+    uint32_t inputs[CASE_OPERANDS], n;
+    const uint32_t none[CASE_OPERANDS] = {0};
+    make_case(l, rounding, &c);
+    dsp_graph_begin(&g, d, buffer);
+    dsp_border(&g, TN_HEX_RECORD_OUTPUT, case_write(&c, &g, none, inputs, &n));
+    double rate = 0;
+    const uint32_t half = buffer->bytes / 2, offsets[2] = {half, half + half / 2};
+    const uint32_t lengths[2] = {dsp_count(&c.in[0].t), dsp_count(&c.y.t)};
+    if (dsp_graph_prepare(&g) == TN_HEX_OK) {
+        case_store(&c.in[0], buffer->at + half);
+        const uint32_t args[4] = {g.id, buffer->handle, 0, 4096};
+        if (dsp_execute(&g, 1, 1, offsets, lengths, buffer) == TN_HEX_OK && dsp_call(d, TN_HEX_CALL_PERF, args, 4) == TN_HEX_OK) {
+            for (uint32_t i = 0; i < d->result[0]; i++) {
+                const uint32_t *p = (const uint32_t *)buffer->at + i * TN_HEX_PERF_WORDS;
+                if (p[TN_HEX_PERF_NODE]) {
+                    const double macs = (double)lengths[1] * l->channels / l->group * l->kernel * l->kernel;
+                    rate = macs / (p[TN_HEX_PERF_PACKETS_LOW] + 4294967296.0 * p[TN_HEX_PERF_PACKETS_HIGH]);
+                    *microseconds = p[TN_HEX_PERF_MICROSECONDS];
+                }
+            }
+        }
+    }
+    dsp_graph_end(&g);
+    case_free(&c);
+    return rate;
+}
+
+int main(int argc, char **argv)
+{
+    dsp d;
+    dsp_buffer buffer;
+    const dsp_options options = {.program = argc > 1 ? argv[1] : NULL, .threads = 1};
+    if (!options.program || !dsp_open(&d, &options) || !dsp_map(&d, &buffer, 32 << 20)) {
+        fprintf(stderr, "usage: bench_dsp dsp.elf (needs qemu-hexagon)\n");
+        return 2;
+    }
+    printf("| layer | input | output | fixed_q31 | float_rne |\n|---|---|---|---|---|\n");
+    for (uint32_t i = 0; i < sizeof layers / sizeof layers[0]; i++) {
+        const layer *l = &layers[i];
+        uint32_t us = 0;
+        const double q31 = measure(&d, &buffer, l, TN_HEX_FIXED_Q31, &us), rne = measure(&d, &buffer, l, TN_HEX_FLOAT_RNE, &us);
+        printf("| %s%s | %d x %d x %d | %d | %.0f | %.0f |\n", l->name, l->stride > 1 ? ", stride 2" : "", l->channels, l->size, l->size, l->out,
+               q31, rne);
+    }
+    dsp_close(&d);
+    return 0;
+}
