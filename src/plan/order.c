@@ -1,157 +1,176 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planning step 8: an order of nodes with a low peak of live bytes. The model's own order is kept unless a greedy one, which among
-// the nodes that are ready always runs the one that leaves the fewest bytes live, has a lower peak.
+// Planning step 8: an order of nodes with a low peak of live bytes: the best that a bounded search finds, from the better of the model's own
+// order and a greedy one. Where the peak is that of a single node nothing can be better, and nothing is searched.
+#include "plan/memory/schedule.h"
 #include "plan/work.h"
 
 #include <string.h>
 
+#define EFFORT 24000              // nodes times states kept: some milliseconds at most
+#define MAX_NODES 20000           // beyond, the model's order stands
+#define WINDOW 256                // nodes that the greedy order looks ahead
+
 typedef struct order {
     tn_work *work;
-    tn_node **nodes;          // the model's order
-    size_t count;
-    size_t *bytes;            // by value id; 0 for inputs and constants
-    uint32_t *uses;           // by value id: reads that are still to come
-    uint32_t *waits;          // by position: operands not made yet
-    uint32_t *position;       // by node id
+    tn_node **nodes;              // the model's order
+    tn_schedule graph;
+    tn_schedule_node *lists;      // graph.nodes
+    size_t *bytes;                // graph.bytes
+    bool *kept;                   // graph.kept
+    uint32_t *uses;               // by value: reads that are still to come
 } order;
 
+// Bytes in the arena: what comes from outside has none there, nor has a result of the model.
 static size_t value_bytes(tn_work *work, const tn_value *value)
 {
     size_t bytes = 0;
     const tn_fact *fact = tn_work_fact(work, value);
     const tn_tensor tensor = {.dtype = fact->dtype, .shape = fact->shape, .layout = (tn_layout)work->layout[value->id]};
-    return value->producer && tn_tensor_bytes(&tensor, &bytes) ? bytes : 0;
+    const bool result = value->is_output && !work->plan->rest;
+    return value->producer && !result && tn_tensor_bytes(&tensor, &bytes) ? bytes : 0;
 }
 
-static void reset(order *o)
+// The ids of a node's values, each once, in the order of its operands.
+static tn_status list_values(order *o, tn_value *const *values, int count, const uint32_t **out, uint32_t *n_out)
 {
-    for (size_t i = 0; i < o->work->graph->n_values; i++) {
-        const tn_value *value = o->work->graph->values[i];
-        o->uses[i] = value ? (uint32_t)value->n_uses + (value->is_output ? 1u : 0u) : 0;
+    uint32_t *list = tn_arena_array(&o->work->scratch, (size_t)count + 1, sizeof *list), n = 0;
+    if (!list) {
+        return tn_fail_memory(o->work->diag, "plan", (size_t)count * sizeof *list);
     }
+    for (int i = 0; i < count; i++) {
+        bool seen = values[i] == NULL;
+        for (uint32_t k = 0; k < n && !seen; k++) {
+            seen = list[k] == values[i]->id;
+        }
+        if (!seen) {
+            list[n++] = values[i]->id;
+        }
+    }
+    *out = list;
+    *n_out = n;
+    return TN_OK;
 }
 
-static size_t made(const order *o, const tn_node *node)
+static tn_status describe(order *o)
 {
-    size_t sum = 0;
-    for (int i = 0; i < node->n_out; i++) {
-        sum += node->out[i] ? o->bytes[node->out[i]->id] : 0;
+    tn_graph *graph = o->work->graph;
+    tn_arena *arena = &o->work->scratch;
+    size_t n = 0;
+    o->nodes = tn_arena_array(arena, graph->n_nodes + 1, sizeof *o->nodes);
+    o->lists = tn_arena_array(arena, graph->n_nodes + 1, sizeof *o->lists);
+    o->bytes = tn_arena_array(arena, graph->n_values + 1, sizeof *o->bytes);
+    o->kept = tn_arena_array(arena, graph->n_values + 1, sizeof *o->kept);
+    o->uses = tn_arena_array(arena, graph->n_values + 1, sizeof *o->uses);
+    if (!o->nodes || !o->lists || !o->bytes || !o->kept || !o->uses) {
+        return tn_fail_memory(o->work->diag, "plan", graph->n_nodes * sizeof *o->nodes);
+    }
+    for (size_t i = 0; i < graph->n_values; i++) {
+        o->bytes[i] = graph->values[i] ? value_bytes(o->work, graph->values[i]) : 0;
+        o->kept[i] = graph->values[i] && graph->values[i]->is_output;
+    }
+    for (tn_node *node = graph->first; node; node = node->next, n++) {
+        tn_schedule_node *list = &o->lists[n];
+        o->nodes[n] = node;
+        TN_TRY(list_values(o, node->in, node->n_in, &list->in, &list->n_in));
+        TN_TRY(list_values(o, node->out, node->n_out, &list->out, &list->n_out));
+        list->in_place = node->op->flags & TN_OP_INPLACE_ANY ? list->n_in : node->op->flags & TN_OP_INPLACE ? 1 : 0;
+    }
+    o->graph = (tn_schedule){.nodes = o->lists, .n_nodes = n, .bytes = o->bytes, .kept = o->kept, .n_values = graph->n_values};
+    return TN_OK;
+}
+
+// How many bytes more are live after node `n` than before.
+static double balance(const order *o, const tn_schedule_node *n)
+{
+    double sum = 0;
+    for (uint32_t i = 0; i < n->n_out; i++) {
+        sum += (double)o->bytes[n->out[i]];
+    }
+    for (uint32_t i = 0; i < n->n_in; i++) {
+        sum -= o->uses[n->in[i]] == 1 && !o->kept[n->in[i]] ? (double)o->bytes[n->in[i]] : 0;
     }
     return sum;
 }
 
-// Bytes that die when `node` runs now (each operand counted once).
-static size_t freed(const order *o, const tn_node *node)
+// Of the ready nodes the one with the best balance, the model's order on ties.
+static tn_status greedy(order *o, uint32_t *result)
 {
-    size_t sum = 0;
-    for (int i = 0; i < node->n_in; i++) {
-        uint32_t mine = 0;
-        bool first = node->in[i] != NULL;
-        for (int j = 0; j < node->n_in && first; j++) {
-            mine += node->in[j] == node->in[i];
-            first = !(j < i && node->in[j] == node->in[i]);
-        }
-        sum += first && o->uses[node->in[i]->id] == mine ? o->bytes[node->in[i]->id] : 0;
+    const size_t count = o->graph.n_nodes;
+    bool *made = tn_arena_array(&o->work->scratch, o->graph.n_values + 1, sizeof *made);
+    bool *done = tn_arena_array(&o->work->scratch, count + 1, sizeof *done);
+    if (!made || !done) {
+        return tn_fail_memory(o->work->diag, "plan", o->graph.n_values);
     }
-    return sum;
-}
-
-static void consume(order *o, const tn_node *node)
-{
-    for (int i = 0; i < node->n_in; i++) {
-        if (node->in[i]) {
-            o->uses[node->in[i]->id]--;
+    for (size_t v = 0; v < o->graph.n_values; v++) {
+        made[v] = o->work->graph->values[v] && !o->work->graph->values[v]->producer;
+    }
+    for (size_t n = 0; n < count; n++) {
+        for (uint32_t i = 0; i < o->lists[n].n_in; i++) {
+            o->uses[o->lists[n].in[i]]++;
         }
     }
-}
-
-static size_t peak_of(order *o, tn_node *const *nodes)
-{
-    size_t live = 0, peak = 0;
-    reset(o);
-    for (size_t i = 0; i < o->count; i++) {
-        live += made(o, nodes[i]);
-        peak = TN_MAX(peak, live);
-        live -= freed(o, nodes[i]);
-        consume(o, nodes[i]);
-    }
-    return peak;
-}
-
-static void count_waits(order *o)
-{
-    for (size_t i = 0; i < o->count; i++) {
-        o->waits[i] = 0;
-        for (int k = 0; k < o->nodes[i]->n_in; k++) {
-            o->waits[i] += o->nodes[i]->in[k] && o->nodes[i]->in[k]->producer;
-        }
-    }
-}
-
-// Of the ready nodes the one with the best balance of freed over made bytes, the model's order on ties.
-static void greedy(order *o, tn_node **result, bool *done)
-{
-    reset(o);
-    count_waits(o);
-    memset(done, 0, o->count * sizeof *done);
-    size_t low = 0;
-    for (size_t n = 0; n < o->count; n++) {
-        size_t best = o->count;
-        double best_delta = 0;
-        while (low < o->count && done[low]) {
+    for (size_t n = 0, low = 0; n < count; n++) {
+        size_t best = count;
+        double best_balance = 0;
+        while (done[low]) {
             low++;
         }
-        for (size_t i = low; i < o->count && i < low + 256; i++) {
-            if (done[i] || o->waits[i]) {
-                continue;
+        for (size_t i = low; i < TN_MIN(count, low + WINDOW); i++) {
+            bool ready = !done[i];
+            for (uint32_t k = 0; k < o->lists[i].n_in && ready; k++) {
+                ready = made[o->lists[i].in[k]];
             }
-            const double delta = (double)made(o, o->nodes[i]) - (double)freed(o, o->nodes[i]);
-            if (best == o->count || delta < best_delta) {
+            const double mine = ready ? balance(o, &o->lists[i]) : 0;
+            if (ready && (best == count || mine < best_balance)) {
                 best = i;
-                best_delta = delta;
+                best_balance = mine;
             }
         }
+        result[n] = (uint32_t)best;
         done[best] = true;
-        result[n] = o->nodes[best];
-        consume(o, o->nodes[best]);
-        for (int k = 0; k < o->nodes[best]->n_out; k++) {
-            const tn_value *value = o->nodes[best]->out[k];
-            for (size_t u = 0; value && u < value->n_uses; u++) {
-                o->waits[o->position[value->uses[u].node->id]]--;
-            }
+        for (uint32_t k = 0; k < o->lists[best].n_in; k++) {
+            o->uses[o->lists[best].in[k]]--;
+        }
+        for (uint32_t k = 0; k < o->lists[best].n_out; k++) {
+            made[o->lists[best].out[k]] = true;
         }
     }
+    return TN_OK;
 }
 
 tn_status tn_plan_order(tn_work *work)
 {
-    tn_graph *graph = work->graph;
     tn_arena *arena = &work->scratch;
-    order o = {.work = work, .count = graph->n_nodes};
-    o.nodes = tn_arena_array(arena, o.count + 1, sizeof *o.nodes);
-    o.bytes = tn_arena_array(arena, graph->n_values + 1, sizeof *o.bytes);
-    o.uses = tn_arena_array(arena, graph->n_values + 1, sizeof *o.uses);
-    o.waits = tn_arena_array(arena, o.count + 1, sizeof *o.waits);
-    o.position = tn_arena_array(arena, graph->next_node + 1, sizeof *o.position);
-    tn_node **result = tn_arena_array(arena, o.count + 1, sizeof *result);
-    bool *done = tn_arena_array(arena, o.count + 1, sizeof *done);
-    if (!o.nodes || !o.bytes || !o.uses || !o.waits || !o.position || !result || !done) {
-        return tn_fail_memory(work->diag, "plan", o.count * sizeof *o.nodes);
-    }
-    size_t n = 0;
-    for (tn_node *node = graph->first; node; node = node->next) {
-        o.position[node->id] = (uint32_t)n;
-        o.nodes[n++] = node;
-    }
-    for (size_t i = 0; i < graph->n_values; i++) {
-        o.bytes[i] = graph->values[i] ? value_bytes(work, graph->values[i]) : 0;
-    }
-    if (o.count < 3) {
+    order o = {.work = work};
+    const size_t count = work->graph->n_nodes;
+    if (count < 3 || count > MAX_NODES || work->context->keep_order) {
         return TN_OK;
     }
-    greedy(&o, result, done);
-    if (peak_of(&o, result) < peak_of(&o, o.nodes)) {
-        tn_graph_reorder(graph, result);
+    TN_TRY(describe(&o));
+    uint32_t *own = tn_arena_array(arena, count, sizeof *own), *other = tn_arena_array(arena, count, sizeof *other);
+    tn_node **result = tn_arena_array(arena, count + 1, sizeof *result);
+    if (!own || !other || !result) {
+        return tn_fail_memory(work->diag, "plan", count * sizeof *own);
+    }
+    for (size_t i = 0; i < count; i++) {
+        own[i] = (uint32_t)i;
+    }
+    const size_t before = tn_schedule_peak(&o.graph, own, arena);
+    if (before <= tn_schedule_floor(&o.graph)) {
+        return TN_OK;
+    }
+    TN_TRY(greedy(&o, other));
+    const size_t by_greed = tn_schedule_peak(&o.graph, other, arena);
+    uint32_t *best = by_greed < before ? other : own;
+    const size_t after = tn_schedule_improve(&o.graph, best, EFFORT, arena);
+    if (before == SIZE_MAX || by_greed == SIZE_MAX || after == SIZE_MAX) {
+        return tn_fail_memory(work->diag, "plan", count * sizeof *own);
+    }
+    for (size_t i = 0; i < count; i++) {
+        result[i] = o.nodes[best[i]];
+    }
+    if (after < before) {
+        tn_graph_reorder(work->graph, result);
     }
     return TN_OK;
 }

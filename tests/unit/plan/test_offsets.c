@@ -75,6 +75,59 @@ static void chain_is_optimal(void **unused)
     assert_int_equal(total, bound);
 }
 
+// The smallest arena there is: in some order of offsets each block lies right on what is live with it below.
+typedef struct exact {
+    tn_block blocks[8];
+    size_t count, best;
+} exact;
+
+static void try_all(exact *e, unsigned placed, size_t total)
+{
+    if (total >= e->best) {
+        return;
+    }
+    if (placed == (1u << e->count) - 1) {
+        e->best = total;
+        return;
+    }
+    for (size_t i = 0; i < e->count; i++) {
+        size_t at = 0;
+        if (placed >> i & 1) {
+            continue;
+        }
+        for (size_t j = 0; j < e->count; j++) {
+            const bool together = e->blocks[i].first <= e->blocks[j].last && e->blocks[j].first <= e->blocks[i].last;
+            if (placed >> j & 1 && together && e->blocks[j].offset + e->blocks[j].bytes > at) {
+                at = e->blocks[j].offset + e->blocks[j].bytes;
+            }
+        }
+        e->blocks[i].offset = at;
+        try_all(e, placed | 1u << i, at + e->blocks[i].bytes > total ? at + e->blocks[i].bytes : total);
+    }
+}
+
+static void small_instances_are_optimal(void **unused)
+{
+    tn_heap heap;
+    (void)unused;
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        exact e = {.best = SIZE_MAX};
+        size_t total, bound;
+        state = seed;
+        e.count = (size_t)draw(2, 8);
+        for (size_t i = 0; i < e.count; i++) {
+            e.blocks[i].first = draw(0, 8);
+            e.blocks[i].last = e.blocks[i].first + draw(0, 5);
+            e.blocks[i].bytes = 64 * (size_t)draw(1, 20);
+        }
+        assert_true(tn_offsets_assign(e.blocks, e.count, &total, &bound, &heap));
+        check(e.blocks, e.count, total);
+        try_all(&e, 0, 0);
+        assert_int_equal(total, e.best);
+    }
+}
+
 static void none(void **unused)
 {
     tn_heap heap;
@@ -88,6 +141,7 @@ static void none(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_lifetimes), cmocka_unit_test(chain_is_optimal), cmocka_unit_test(none)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_lifetimes), cmocka_unit_test(chain_is_optimal),
+                                       cmocka_unit_test(small_instances_are_optimal), cmocka_unit_test(none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
