@@ -194,8 +194,8 @@ static int add_lines(tn_cli_writer *w, const arena *a)
     code = code ? code : add(w, "\"><title>live bytes at each step</title></path>\n");
     code = code ? code : add(w, "<line class=\"peak\" x1=\"%d\" x2=\"%d\" y1=\"%.2f\" y2=\"%.2f\"/>\n", LEFT, WIDTH - RIGHT, y_of(a, a->bytes), y_of(a, a->bytes));
     code = code ? code : add(w, "<line class=\"bound\" x1=\"%d\" x2=\"%d\" y1=\"%.2f\" y2=\"%.2f\"/>\n", LEFT, WIDTH - RIGHT, y_of(a, a->bound), y_of(a, a->bound));
-    return code ? code : add(w, "<text x=\"%d\" y=\"%.2f\" text-anchor=\"end\">solid: peak; dashed: lower bound; curve: live bytes; outlined: bytes that "
-                                "other tensors take over</text>\n", WIDTH - RIGHT, (double)TOP - 6);
+    return code ? code : add(w, "<text x=\"%d\" y=\"%d\">solid: peak; dashed: lower bound; curve: live bytes; outlined: bytes that other tensors "
+                                "take over</text>\n", LEFT, HEIGHT - 6);
 }
 
 int tn_draw_arena_svg(const cJSON *memory, const char *title, const char *path)
