@@ -468,6 +468,24 @@ static void test_damage(void **state)
     free(file.data);
 }
 
+// Files that were written when the format was made still open: a change that breaks this needs a new version (docs/format.md).
+static void test_recorded_files(void **state)
+{
+    static const char *const names[] = {"control", "deciders", "packed"};
+    tenon_model_options mo;
+    tenon_model_options_init(&mo);
+    mo.verify = 1;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        char path[128];
+        tenon_session *session = NULL;
+        snprintf(path, sizeof path, "fuzz/corpus/tenon/%s.tenon", names[i]);
+        tenon_model *model = open_file(path, &mo);
+        OK(tenon_session_create(&session, model, NULL, &error));
+        tenon_session_destroy(session);
+        tenon_model_destroy(model);
+    }
+}
+
 // ---- encryption ----
 
 static int give_key(void *context, const char *name, uint8_t *key)
@@ -597,7 +615,7 @@ int main(void)
         cmocka_unit_test(test_graphs),         cmocka_unit_test(test_kinds),   cmocka_unit_test(test_packs_nothing_for_its_target),
         cmocka_unit_test(test_targets),        cmocka_unit_test(test_split),   cmocka_unit_test(test_swallowed_names),
         cmocka_unit_test(test_pin),            cmocka_unit_test(test_verify),  cmocka_unit_test(test_damage),
-        cmocka_unit_test(test_encryption),     cmocka_unit_test(test_failed_write),
+        cmocka_unit_test(test_encryption),     cmocka_unit_test(test_failed_write), cmocka_unit_test(test_recorded_files),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
