@@ -177,7 +177,8 @@ static inline void tenon_model_options_init(tenon_model_options *options) { teno
    once; a file of a newer version), INVALID_ARGUMENT (no key), LIMIT, OUT_OF_MEMORY. */
 TENON_API tenon_status tenon_model_open(tenon_model **model, const char *path, const tenon_model_options *options, tenon_error **error);
 
-/* The same from bytes, which must stay unchanged until the model and all its sessions are destroyed. */
+/* The same from bytes, which must stay unchanged until the model and all its sessions are destroyed. The packed weights of a .tenon file are
+   used in place where the bytes begin at a multiple of 64. */
 TENON_API tenon_status tenon_model_open_memory(tenon_model **model, const void *data, size_t size, const tenon_model_options *options,
                                                tenon_error **error);
 TENON_API void tenon_model_destroy(tenon_model *model);

@@ -244,5 +244,6 @@ tn_status tn_tenon_read_data(tn_tenon_reader *reader)
     if (encryption.at) {
         TN_TRY(decrypt(reader, &d, &encryption));
     }
+    reader->data = encryption.at ? reader->out->plain : d.at;
     return read_constants(reader);
 }

@@ -241,8 +241,10 @@ static tn_status read_packs(tn_tenon_reader *reader)
         TN_TRY(tn_tenon_check(reader, "packed"));
         TN_TRY(read_packed(reader, &table, &packs[i]));
     }
+    // Kernels load packed weights by whole vectors: in a block of the caller's that is not aligned they cannot be used where they are.
+    const bool aligned = reader->n_sections < 2 || (uintptr_t)reader->data % TN_TENON_ALIGNMENT == 0;
     reader->out->packs = packs;
-    reader->out->n_packs = packed.count;
+    reader->out->n_packs = aligned ? packed.count : 0;
     return TN_OK;
 }
 

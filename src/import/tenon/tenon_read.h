@@ -45,6 +45,7 @@ typedef struct tn_tenon_reader {
     size_t n_codes;
     tn_tenon_section *sections;
     size_t n_sections;
+    const uint8_t *data;         // where the sections' offsets count from
     tn_tenon_constant *constants;
     size_t n_constants;
     tn_import_facts *facts;

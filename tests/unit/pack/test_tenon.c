@@ -348,6 +348,33 @@ static void test_swallowed_names(void **state)
     tenon_model_destroy(dropped);
 }
 
+// Bytes at any address give the same results; at an aligned one their packed weights are used.
+static void test_memory(void **state)
+{
+    tenon_save_options options = plain_options("host");
+    tenon_model *model = open_file(DIGITS, NULL);
+    tenon_session *a = feed(model);
+    options.session = a;
+    OK(tenon_model_save(model, path_of("memory.tenon"), &options, &error));
+    const bytes file = read_all(path_of("memory.tenon"));
+    unsigned char *room = aligned_alloc(64, (file.size + 255) / 64 * 64);
+    static const size_t shifts[] = {0, 64, 1, 4, 8, 32};
+    for (size_t i = 0; i < sizeof shifts / sizeof shifts[0]; i++) {
+        tenon_model *moved = NULL;
+        memcpy(room + shifts[i], file.data, file.size);
+        OK(tenon_model_open_memory(&moved, room + shifts[i], file.size, NULL, &error));
+        tenon_session *b = feed(moved);
+        same_results(a, b, NULL, 0);
+        assert_true((statistic(moved, b, "weights_packed") == 0) == (shifts[i] % 64 == 0));
+        tenon_session_destroy(b);
+        tenon_model_destroy(moved);
+    }
+    free(room);
+    free(file.data);
+    tenon_session_destroy(a);
+    tenon_model_destroy(model);
+}
+
 // ---- the pair ----
 
 static void test_split(void **state)
@@ -616,6 +643,7 @@ int main(void)
         cmocka_unit_test(test_targets),        cmocka_unit_test(test_split),   cmocka_unit_test(test_swallowed_names),
         cmocka_unit_test(test_pin),            cmocka_unit_test(test_verify),  cmocka_unit_test(test_damage),
         cmocka_unit_test(test_encryption),     cmocka_unit_test(test_failed_write), cmocka_unit_test(test_recorded_files),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
