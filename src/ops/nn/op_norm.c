@@ -422,12 +422,22 @@ static tn_status prepare_layer_norm(tn_prepare *prepare)
     return tn_prepare_rows(prepare, tn_tensor_span(x, axis, x->shape.rank));
 }
 
+// Mean and deviation of nothing are no numbers; there may be some of them all the same.
+static void fill_with_nan(const tn_tensor *tensor)
+{
+    for (int64_t i = 0; tensor && i < tn_tensor_count(tensor); i++) {
+        tn_dtype_store(tensor->dtype, tensor->data, (size_t)i, NAN);
+    }
+}
+
 static tn_status run_layers(const tn_call *call, bool rms)
 {
     const tn_layer_norm_attr *attr = call->attr;
     const tn_shape *x = &call->in[0]->shape;
     int axis;
     if (tn_tensor_count(call->in[0]) == 0 || !tn_axis(attr->axis, x->rank, &axis)) {
+        fill_with_nan(tn_call_out(call, 1));
+        fill_with_nan(tn_call_out(call, 2));
         return TN_OK;
     }
     layer_job job = {.call = call, .size = tn_shape_span(x, axis, x->rank), .last = x->dims[x->rank - 1], .rms = rms};
