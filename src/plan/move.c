@@ -5,6 +5,13 @@
 
 #include <string.h>
 
+// Boxes count elements in 64 bits: a tensor of more than that, which memory refuses later, has none.
+static bool countable(const tn_fact *fact)
+{
+    int64_t count;
+    return !fact || tn_shape_count(&fact->shape, &count);
+}
+
 // The boxes that make result `index` of a movement node; NULL when it has no such form.
 static tn_status boxes_of(tn_work *work, const tn_node *node, int index, const tn_regions **out)
 {
@@ -15,6 +22,9 @@ static tn_status boxes_of(tn_work *work, const tn_node *node, int index, const t
     const tn_fact *in[TN_MAX_IN];
     for (int i = 0; i < node->n_in; i++) {
         in[i] = node->in[i] ? tn_work_fact(work, node->in[i]) : NULL;
+        if (!countable(in[i])) {
+            return TN_OK;
+        }
     }
     tn_region *room = tn_arena_array(&work->scratch, TN_MAX_REGIONS, sizeof *room);
     if (!room) {
@@ -22,7 +32,7 @@ static tn_status boxes_of(tn_work *work, const tn_node *node, int index, const t
     }
     tn_move move = {.op = node->op, .attr = node->attr, .n_in = node->n_in, .in = in, .out = tn_work_fact(work, node->out[index]),
                     .n_out = node->n_out, .out_index = index, .regions = room};
-    if (!move.out || !node->op->regions(&move) || move.count > TN_MAX_REGIONS) {
+    if (!move.out || !countable(move.out) || !node->op->regions(&move) || move.count > TN_MAX_REGIONS) {
         return TN_OK;
     }
     for (int i = 0; i < move.count && move.out->dtype == TN_STRING; i++) {

@@ -5,11 +5,12 @@
 usage: make_kinds.py            (needs: onnx, numpy, and the tenon package)
 
 One small case of every operator in the onnx package's own tests is taken that Tenon can open; its nodes are renamed and put into one
-graph. kinds.bin holds the inputs one after another: name length, name, dtype number, rank, dims, byte count, bytes (little-endian,
+graph; so is one case of each operator of com.microsoft from tests/operators/test_contrib.py, with its weights. kinds.bin holds the inputs one after another: name length, name, dtype number, rank, dims, byte count, bytes (little-endian,
 32-bit numbers, 64-bit dims).
 """
 import os
 import struct
+import sys
 
 import numpy as np
 import onnx
@@ -18,6 +19,8 @@ from onnx import helper, numpy_helper
 from onnx.backend.test import loader
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "operators"))
+import test_contrib
 LIMIT = 4096     # bytes of one input
 OPSET = 28
 
@@ -78,8 +81,21 @@ def main():
             copy.CopyFrom(info)
             copy.name = prefix + info.name
             outputs.append(copy)
-    graph = helper.make_graph(nodes, "kinds", inputs, outputs)
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=13)
+    weights = []
+    for kind, draw in test_contrib.DRAWS.items():
+        data, values = draw(np.random.default_rng([3, len(kind)])).model()
+        model = onnx.load_from_string(data)
+        prefix = f"n{len(nodes)}_"
+        nodes.append(renamed(model.graph.node[0], prefix))
+        for into, values_of in ((inputs, model.graph.input), (outputs, model.graph.output), (weights, model.graph.initializer)):
+            for value in values_of:
+                value.name = prefix + value.name
+                into.append(value)
+        feeds += [(prefix + name, value) for name, value in values.items()]
+        seen.add(kind)
+    graph = helper.make_graph(nodes, "kinds", inputs, outputs, weights)
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(test_contrib.MS, 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=13)
     onnx.save(model, os.path.join(HERE, "kinds.onnx"))
     with open(os.path.join(HERE, "kinds.bin"), "wb") as out:
         for name, value in feeds:

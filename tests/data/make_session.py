@@ -6,6 +6,7 @@ deciders  inputs whose values decide shapes, an axis and a branch
 swallow   convolutions whose inner tensors fusion swallows
 spin      a loop that runs as often as its input says
 custom    operators that only their application knows
+huge      movement into more elements than 64 bits count
 """
 import os
 
@@ -86,9 +87,18 @@ def custom():
     onnx.save(model, os.path.join(HERE, "custom.onnx"))
 
 
+def huge():
+    repeats = nh.from_array(np.array([1 << 40, 1 << 40, 2], np.int64), "repeats")
+    dims = nh.from_array(np.array([1 << 40, 1 << 40, 3], np.int64), "dims")
+    nodes = [h.make_node("Tile", ["x", "repeats"], ["tiled"]), h.make_node("Expand", ["x", "dims"], ["expanded"]),
+             h.make_node("Transpose", ["tiled"], ["y"]), h.make_node("Transpose", ["expanded"], ["z"])]
+    save("huge", nodes, [value("x", T.FLOAT, [1, 1, 3])], [value("y", T.FLOAT, None), value("z", T.FLOAT, None)], [repeats, dims])
+
+
 if __name__ == "__main__":
     os.makedirs(HERE, exist_ok=True)
     deciders()
     swallow()
     spin()
     custom()
+    huge()

@@ -341,7 +341,9 @@ class Graph:
         x = self.pick("f", 4, 4)
         if x and (self.values[x].shape[2] % 2 or self.values[x].shape[3] % 2):
             return False
-        return x and self.add("SpaceToDepth", [x], blocksize=2) if self.r.integers(2) else x and self.add("DepthToSpace", [x], blocksize=2)
+        if self.r.integers(2):
+            return x and self.add("SpaceToDepth", [x], blocksize=2)
+        return x and self.values[x].shape[1] % 4 == 0 and self.add("DepthToSpace", [x], blocksize=2)
 
     def top(self):
         x = self.pick("f", 1)

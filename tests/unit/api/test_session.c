@@ -368,9 +368,30 @@ static void a_forked_child_refuses(void **unused)
     tenon_model_destroy(model);
 }
 
+// Movement of tensors whose elements 64 bits cannot count is refused by a limit, before anybody computes their strides.
+static void test_uncountable_movement(void **state)
+{
+    static const float x[3] = {1, 2, 3};
+    static const int64_t dims[3] = {1, 1, 3};
+    tenon_model *model = open_model("huge", 0);
+    tenon_session *session = NULL;
+    tenon_error *error = NULL;
+    tenon_status status = tenon_session_create(&session, model, NULL, &error);
+    if (status == TENON_OK) {
+        assert_int_equal(tenon_session_set_input(session, "x", TENON_FLOAT32, 3, dims, x, sizeof x, NULL), TENON_OK);
+        status = tenon_session_run(session, NULL, 0, &error);
+    }
+    assert_true(status == TENON_LIMIT || status == TENON_INVALID_ARGUMENT || status == TENON_INVALID_MODEL);
+    assert_true(tenon_error_message(error)[0] != 0);
+    tenon_error_destroy(error);
+    tenon_session_destroy(session);
+    tenon_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_uncountable_movement),
         cmocka_unit_test(values_decide_shapes),
         cmocka_unit_test(fewer_results_run_fewer_steps),
         cmocka_unit_test(swallowed_tensors_can_be_asked_for),

@@ -4,6 +4,7 @@
 
 #include "base/macros.h"
 #include "dispatch/registry.h"
+#include "ops/index/op_find.h"
 #include "ops/math/op_binary.h"
 #include "ops/math/op_cast.h"
 #include "ops/sequence/op_optional.h"
@@ -43,7 +44,10 @@ static tn_status resize(const tn_call *call, int index, const tn_shape *shape)
 // One operator; out comes described (kind, dtype, and the shape unless the row asks for it).
 static tn_status run(const tn_op *op, const void *attr, const tn_tensor *const *in, int n_in, tn_tensor *out, int n_out)
 {
-    tn_tensor *outs[2] = {out, out + 1};
+    tn_tensor *outs[4] = {NULL, NULL, NULL, NULL};
+    for (int i = 0; i < n_out; i++) {
+        outs[i] = &out[i];
+    }
     const tn_query query = {.op = op, .attr = attr, .name = "n", .n_in = n_in, .n_out = n_out, .in = in,
                             .out = (const tn_tensor *const *)outs};
     const tn_kernel *row = tn_registry_reference(&query);
@@ -202,6 +206,26 @@ static void test_strings(void **state)
     assert_int_equal(run(&tn_op_regex_full_match, &broken, in, 1, &same, 1), TN_UNSUPPORTED);
 }
 
+// Operators on any type that order or test strings.
+static void test_strings_like_numbers(void **state)
+{
+    static const char *const words[] = {"b", "", "a", "b", "ä", "a"};
+    const tn_tensor x = tensor_of(TN_STRING, 6, words), *in[] = {&x};
+    const tn_unique_attr sorted = {.sorted = true}, as_found = {.sorted = false};
+    tn_tensor y[4] = {{.dtype = TN_STRING}, {.dtype = TN_I64}, {.dtype = TN_I64}, {.dtype = TN_I64}};
+    assert_int_equal(run(&tn_op_unique, &sorted, in, 1, y, 4), TN_OK);
+    assert_int_equal(y[0].shape.dims[0], 4);
+    check_texts(y, 4, (const char *const[]){"", "a", "b", "ä"});
+    assert_memory_equal(y[1].data, ((const int64_t[]){1, 2, 0, 4}), 32);
+    assert_memory_equal(y[2].data, ((const int64_t[]){2, 0, 1, 2, 3, 1}), 48);
+    assert_memory_equal(y[3].data, ((const int64_t[]){1, 2, 2, 1}), 32);
+    assert_int_equal(run(&tn_op_unique, &as_found, in, 1, y, 1), TN_OK);
+    check_texts(y, 4, (const char *const[]){"b", "", "a", "ä"});
+    assert_int_equal(run(&tn_op_non_zero, NULL, in, 1, &y[1], 1), TN_OK);
+    assert_int_equal(y[1].shape.dims[1], 5);
+    assert_int_equal(((const int64_t *)y[1].data)[1], 2);
+}
+
 static void test_numbers_as_text(void **state)
 {
     static const float reals[] = {0.1f, -2.5f, 1e30f, __builtin_inff()};
@@ -228,6 +252,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_split_and_join, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_optional, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_strings, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_strings_like_numbers, set_up, tear_down),
         cmocka_unit_test_setup_teardown(test_numbers_as_text, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
