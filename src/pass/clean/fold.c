@@ -65,13 +65,13 @@ typedef struct operands {
     const tn_tensor *tensor[TN_MAX_IN];
     tn_fact in[TN_MAX_IN], out[TN_MAX_OUT];
     const tn_fact *in_at[TN_MAX_IN];
-    int64_t largest, total;      // elements
+    int64_t total;               // elements
 } operands;
 
 // All operands are constants; strings are left to the run, as their bytes are pointers.
 static bool gather_operands(const tn_node *node, operands *o)
 {
-    o->largest = o->total = 0;
+    o->total = 0;
     for (int i = 0; i < node->n_in; i++) {
         const tn_value *value = node->in[i];
         o->tensor[i] = NULL;
@@ -87,7 +87,6 @@ static bool gather_operands(const tn_node *node, operands *o)
         o->in[i] =
             (tn_fact){.kind = TN_KIND_TENSOR, .dtype = value->dtype, .shape = value->constant->shape, .value = value->constant};
         o->in_at[i] = &o->in[i];
-        o->largest = TN_MAX(o->largest, count);
         if (!tn_add_i64(o->total, count, &o->total)) {
             return false;
         }
@@ -103,7 +102,7 @@ static bool worth(fold *f, const tn_node *node, const operands *o)
         int64_t count, bytes;
         if (o->out[i].kind != TN_KIND_TENSOR || o->out[i].dtype == TN_STRING || !tn_shape_count(&o->out[i].shape, &count) ||
             !tn_mul_i64(count, (int64_t)tn_dtype_bytes(o->out[i].dtype), &bytes) ||
-            (uint64_t)bytes > f->context->limit_tensor_bytes || (bytes > SMALL_BYTES && count > o->largest) ||
+            (uint64_t)bytes > f->context->limit_tensor_bytes || (bytes > SMALL_BYTES && count > o->total) ||
             !tn_add_i64(made, count, &made)) {
             return false;
         }
