@@ -14,7 +14,7 @@
 #include "exec/hexagon/dsp/rt/rt.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { TILE = 8, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64 };
+enum { TILE = TN_HX_TILE, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64 };
 
 typedef struct conv_plan {
     tn_hx_taps taps;
@@ -189,6 +189,9 @@ static void turn_round(conv_plan *plan, const tn_hx_attr *a)
 
 static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
 {
+    if (tn_hx_depthwise_fits(graph, node)) {
+        return tn_hx_depthwise_prepare(graph, node);
+    }
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
     const int32_t inner = x->dims[1] / node->attr.group, group_out = y->dims[1] / node->attr.group;
     conv_plan *plan = node->plan = tn_hx_pool_take(&graph->pool, sizeof *plan);
@@ -257,122 +260,6 @@ typedef struct conv_tile {
     int32_t zero, low, high;
 } conv_tile;
 
-static inline HVX_Vector requant_again(HVX_Vector sums, HVX_Vector fast, const tn_hx_requant *r)
-{
-    HVX_VectorPred near = Q6_Q_vcmp_gt_VuwVuw(Q6_V_vzero(), Q6_V_vzero());
-    tn_hx_rne(sums, r, &near);
-    return tn_hx_any(near) ? tn_hx_requant_exact(sums, r->scale) : fast;
-}
-
-// What every tile of a span stores with.
-typedef struct conv_ends {
-    HVX_Vector zero, low, high;
-    uint8_t *to[2];
-} conv_ends;
-
-// The lanes of four channels that are near a half.
-static __attribute__((noinline)) void repair_quad(const HVX_Vector *s, HVX_Vector *h, const tn_hx_requant *r, int pixels)
-{
-    int16_t results[64] __attribute__((aligned(128)));
-    for (int c = 0; c < 4; c++) {
-        TN_HX_V(results) = h[c];
-        tn_hx_requant_repair(s[2 * c], &r[c], results);
-        if (pixels == 2) {
-            tn_hx_requant_repair(s[2 * c + 1], &r[c], results + 1);
-        }
-        h[c] = TN_HX_V(results);
-    }
-}
-
-// The narrow way of store_tile. All products come before the first store, which the compiler must not move loads across.
-static inline __attribute__((always_inline)) void store_narrow(const HVX_Vector *s, const tn_hx_requant *r, const conv_ends *ends, int quads,
-                                                               int pixels, int mode, int32_t at)
-{
-    HVX_Vector h[TILE], out[2][2];
-    if (mode == TN_HX_RNE_NARROW) {
-        const HVX_VectorPred none = Q6_Q_vcmp_gt_VuwVuw(ends->zero, ends->zero);
-        HVX_VectorPred near[2] = {none, none};
-#pragma unroll
-        for (int c = 0; c < 4 * quads; c++) {
-            h[c] = tn_hx_rne_narrow(s[2 * c], s[2 * c + pixels - 1], &r[c], &near[c / 4]);
-        }
-        if (__builtin_expect(tn_hx_any(Q6_Q_or_QQ(near[0], near[1])), 0)) {
-#pragma unroll
-            for (int q = 0; q < quads; q++) {
-                if (tn_hx_any(near[q])) {
-                    HVX_Vector sums[8], fast[4];
-                    __builtin_memcpy(sums, s + 8 * q, sizeof sums);
-                    __builtin_memcpy(fast, h + 4 * q, sizeof fast);
-                    repair_quad(sums, fast, r + 4 * q, pixels);
-                    __builtin_memcpy(h + 4 * q, fast, sizeof fast);
-                }
-            }
-        }
-    } else {
-#pragma unroll
-        for (int c = 0; c < 4 * quads; c++) {
-            h[c] = tn_hx_q31_narrow(s[2 * c], s[2 * c + pixels - 1], &r[c]);
-        }
-    }
-#pragma unroll
-    for (int q = 0; q < quads; q++) {
-        tn_hx_pack_narrow(h + 4 * q, ends->zero, ends->low, ends->high, out[q]);
-    }
-#pragma unroll
-    for (int q = 0; q < quads; q++) {
-        TN_HX_V(ends->to[q] + at) = out[q][0];
-        if (pixels == 2) {
-            TN_HX_V(ends->to[q] + at + TN_HX_VECTOR) = out[q][1];
-        }
-    }
-}
-
-// Sums of quads * 4 channels and pixels * 32 pixels to bytes; s[2 * channel + pixel vector]. near is looked at once for all of them.
-static inline __attribute__((always_inline)) void store_tile(HVX_Vector *s, const tn_hx_requant *r, const conv_ends *ends, int quads,
-                                                             int pixels, int mode, int32_t at)
-{
-    const HVX_Vector zero = ends->zero, low = ends->low, high = ends->high;
-    if (mode == TN_HX_RNE_NARROW || mode == TN_HX_Q31_NARROW) {
-        store_narrow(s, r, ends, quads, pixels, mode, at);
-        return;
-    }
-    if (mode == TN_HX_RNE) {
-        HVX_VectorPred near = Q6_Q_vcmp_gt_VuwVuw(zero, zero);
-        HVX_Vector v[2 * TILE];
-#pragma unroll
-        for (int i = 0; i < 8 * quads; i++) {
-            if (i % 2 < pixels) {
-                v[i] = tn_hx_rne(s[i], &r[i / 2], &near);
-            }
-        }
-        const int again = tn_hx_any(near);
-#pragma unroll
-        for (int i = 0; i < 8 * quads; i++) {
-            if (i % 2 < pixels) {
-                if (__builtin_expect(again, 0)) {
-                    v[i] = requant_again(s[i], v[i], &r[i / 2]);
-                }
-                s[i] = v[i];
-            }
-        }
-    } else {
-#pragma unroll
-        for (int i = 0; i < 8 * quads; i++) {
-            if (i % 2 < pixels) {
-                s[i] = tn_hx_q31(s[i], &r[i / 2], mode);
-            }
-        }
-    }
-#pragma unroll
-    for (int q = 0; q < quads; q++) {
-#pragma unroll
-        for (int p = 0; p < pixels; p++) {
-            TN_HX_V(ends->to[q] + at + p * TN_HX_VECTOR) =
-                tn_hx_pack(s[8 * q + p], s[8 * q + 2 + p], s[8 * q + 4 + p], s[8 * q + 6 + p], zero, low, high);
-        }
-    }
-}
-
 // One step: the pixels of one tap of one plane by the weights of all channels of the tile.
 static inline __attribute__((always_inline)) void sum_step(HVX_Vector *s, HVX_Vector a, HVX_Vector b, const int64_t *w, int quads, int pixels)
 {
@@ -427,18 +314,18 @@ static inline __attribute__((always_inline)) void sum_tile(HVX_Vector *s, const 
 // Vectors [from, end) of the flat run. `quads` (1, 2), `mode` and `plain` are constants of each instance.
 static inline __attribute__((always_inline)) void conv_span(const conv_tile *t, int32_t from, int32_t end, int quads, int mode, int plain)
 {
-    const conv_ends ends = {Q6_V_vsplat_R(t->zero * 0x00010001), Q6_V_vsplat_R(t->low * 0x01010101),
-                            Q6_V_vsplat_R((int32_t)((uint32_t)t->high * 0x01010101u)), {t->to[0], t->to[1]}};
+    tn_hx_ends ends = {.to = {t->to[0], t->to[1]}};
+    tn_hx_ends_set(&ends, t->zero, t->low, t->high);
     const tn_hx_requant *r = t->requant;
     HVX_Vector s[2 * TILE];
     int32_t f = from;
     for (; f + 2 <= end; f += 2) {
         sum_tile(s, t, quads, 2, plain, f);
-        store_tile(s, r, &ends, quads, 2, mode, f * TN_HX_VECTOR);
+        tn_hx_store_tile(s, r, &ends, quads, 2, mode, f * TN_HX_VECTOR);
     }
     if (f < end) {
         sum_tile(s, t, quads, 1, plain, f);
-        store_tile(s, r, &ends, quads, 1, mode, f * TN_HX_VECTOR);
+        tn_hx_store_tile(s, r, &ends, quads, 1, mode, f * TN_HX_VECTOR);
     }
 }
 
@@ -507,6 +394,10 @@ static void run_phase(void *context, uint32_t plane)
 
 static void run(tn_hx_graph *graph, tn_hx_node *node)
 {
+    if (tn_hx_depthwise_fits(graph, node)) {
+        tn_hx_depthwise_run(graph, node);
+        return;
+    }
     const conv_plan *plan = node->plan;
     conv_run r = {.plan = plan, .attr = &node->attr, .x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node),
                   .phases = graph->scratch, .is_deconv = node->op->index == TN_HEX_OP_DECONV};

@@ -4,11 +4,16 @@
 #ifndef TN_HX_CONV_H
 #define TN_HX_CONV_H
 
-#include "exec/hexagon/dsp/vec/hx_requant.h"
+#include "exec/hexagon/dsp/vec/hx_store.h"
 
 // Weights and bias are constants of the right types, and there are multipliers for so many output channels.
 uint32_t tn_hx_conv_check_channels(const tn_hx_graph *graph, const tn_hx_node *node, int32_t channels);
 // Requantisation of one output channel with n weights, the operands being x, w, bias.
 void tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, const int8_t *w, uint32_t n);
+
+// Depthwise convolution is a kernel of its own.
+int tn_hx_depthwise_fits(const tn_hx_graph *graph, const tn_hx_node *node);
+uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node);
+void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node);
 
 #endif

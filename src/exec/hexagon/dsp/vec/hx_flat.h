@@ -43,9 +43,6 @@ static inline uint32_t tn_hx_flat_tiles(const tn_hx_value *v)
     return (tn_hx_flat_bytes(v) + TN_HX_FLAT_PART - 1) / TN_HX_FLAT_PART;
 }
 
-// A byte in all lanes.
-static inline HVX_Vector tn_hx_splat_byte(int32_t b) { return Q6_V_vsplat_R((int32_t)((uint32_t)b * 0x01010101u)); }
-
 // 128 bytes as four vectors of words: word i of vector k is byte 4 * i + k.
 static inline void tn_hx_widen(HVX_Vector v, HVX_Vector out[4])
 {

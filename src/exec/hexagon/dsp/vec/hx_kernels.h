@@ -17,6 +17,9 @@ typedef long tn_hx_unaligned __attribute__((vector_size(128), aligned(1), may_al
 #define TN_HX_VU(at) (*(tn_hx_unaligned *)(at))
 #define TN_HX_CVU(at) (*(const tn_hx_unaligned *)(at))
 
+// A byte in all lanes.
+static inline HVX_Vector tn_hx_splat_byte(int32_t b) { return Q6_V_vsplat_R((int32_t)((uint32_t)b * 0x01010101u)); }
+
 // What a node with a window wants: padding pixels around its operand, and a least pitch of its result.
 typedef struct tn_hx_need {
     int32_t pad, pitch;

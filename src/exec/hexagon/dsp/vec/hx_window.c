@@ -54,24 +54,41 @@ tn_hx_need tn_hx_window_need(const tn_hx_graph *graph, const tn_hx_node *node)
     return need;
 }
 
-void tn_hx_fill_padding(const tn_hx_value *v)
+enum { PAD_PLANES = 8 };   // of a tile
+
+// Padding of some planes: whole vectors before and after, where nothing else lies, then the end of each row.
+static void pad_tile(void *context, uint32_t index)
 {
-    if (v->pitch == v->width && v->pad == 0) {
-        return;
-    }
-    const uint32_t zero = (uint32_t)v->zero * 0x01010101u;
-    const int32_t beside = v->pad * v->pitch + v->pad;
-    for (int32_t i = 0; i < v->images * v->planes; i++) {
-        uint32_t *at = (uint32_t *)tn_hx_plane(v, 0, i);
-        if (beside) {
-            memset(at - beside, v->zero, 4 * (uint32_t)beside);
-            memset(at + v->height * v->pitch, v->zero, 4 * (uint32_t)beside);
+    const tn_hx_value *v = context;
+    const int32_t zero = (int32_t)((uint32_t)v->zero * 0x01010101u), gap = v->pitch - v->width, height = v->height, pitch = v->pitch;
+    const int32_t beside = v->pad * v->pitch + v->pad, all = v->images * v->planes;
+    const HVX_Vector blank = Q6_V_vsplat_R(zero);
+    const int32_t end = ((int32_t)index + 1) * PAD_PLANES < all ? ((int32_t)index + 1) * PAD_PLANES : all;
+    for (int32_t i = (int32_t)index * PAD_PLANES; i < end; i++) {
+        uint8_t *plane = tn_hx_plane(v, 0, i), *after = plane + 4 * height * pitch;
+        for (int32_t k = 0; k < beside; k += 32) {
+            TN_HX_V(plane - 4 * k - TN_HX_VECTOR) = blank;
+            TN_HX_VU(after + 4 * k) = blank;
         }
-        for (int32_t y = 0; y < v->height; y++, at += v->pitch) {
-            for (int32_t x = v->width; x < v->pitch; x++) {
+        int32_t *at = (int32_t *)plane + v->width;
+        if (gap == 1) {
+            for (int32_t y = 0; y < height; y++, at += pitch) {
+                *at = zero;
+            }
+            continue;
+        }
+        for (int32_t y = 0; y < height; y++, at += pitch) {
+            for (int32_t x = 0; x < gap; x++) {
                 at[x] = zero;
             }
         }
+    }
+}
+
+void tn_hx_fill_padding(const tn_hx_value *v)
+{
+    if (v->pitch != v->width || v->pad) {
+        tn_hx_parallel(pad_tile, (void *)(uintptr_t)v, (uint32_t)(v->images * v->planes + PAD_PLANES - 1) / PAD_PLANES);
     }
 }
 
@@ -149,20 +166,32 @@ static void copy_row(uint32_t *to, const uint32_t *from, int32_t n, int32_t step
 static void fill_phase(const tn_hx_taps *taps, const tn_hx_attr *attr, const tn_hx_value *x, int32_t pitch, const uint8_t *from,
                        int32_t row_phase, int32_t column_phase, uint8_t fill, uint8_t *to)
 {
+    const uint32_t word = fill * 0x01010101u;
     const int32_t step = attr->strides[1], shift = column_phase - attr->pads[1];   // column i reads i * step + shift
     int32_t first = shift < 0 ? (-shift + step - 1) / step : 0;
     int32_t end = x->width - 1 - shift < 0 ? 0 : (x->width - 1 - shift) / step + 1;
     end = end > pitch ? pitch : end;
-    memset(to, fill, taps->phase_bytes);
-    const HVX_Vector blank = Q6_V_vsplat_R((int32_t)(fill * 0x01010101u));
-    for (int32_t r = 0; r < taps->rows && first < end; r++) {
-        const int32_t y = r * attr->strides[0] + row_phase - attr->pads[0];
-        if (y < 0 || y >= x->height) {
+    const HVX_Vector blank = tn_hx_splat_byte(fill);
+    const int32_t down = attr->strides[0];
+    int32_t y = row_phase - attr->pads[0];
+    uint32_t *row = (uint32_t *)to;
+    for (int32_t r = 0; r < taps->rows; r++, y += down, row += pitch) {
+        if (y < 0 || y >= x->height || first >= end) {
+            for (int32_t i = 0; i < pitch; i += 32) {
+                TN_HX_VU(row + i) = blank;
+            }
             continue;
         }
-        uint32_t *row = (uint32_t *)to + r * pitch;
+        if (first > 0) {
+            for (int32_t i = 0; i < first; i++) {
+                row[i] = word;
+            }
+        }
         copy_row(row + first, (const uint32_t *)from + y * x->pitch + first * step + shift, end - first, step);
-        TN_HX_VU(row + end) = blank;
+        TN_HX_VU(row + end) = blank;   // over what the copy wrote too much; the next row comes after
+        for (int32_t i = end + 32; i < pitch; i += 32) {
+            TN_HX_VU(row + i) = blank;
+        }
     }
 }
 

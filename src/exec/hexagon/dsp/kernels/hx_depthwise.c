@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolution, one output channel per input channel: any kernel, stride, dilation. vrmpy sums four bytes of a word, and in QUAD
+// those are four channels; so four taps at a time are turned round, word by word, into four taps of each channel:
+//
+//   tap 0: a0 b0 c0 d0   tap 1: a1 b1 c1 d1   ...   ->   a0 a1 a2 a3   b0 b1 b2 b3   c0 c1 c2 c3   d0 d1 d2 d3
+//
+// (eight shuffles of even and odd bytes and halves, which keep the pixels in order), and one vrmpy with four weights in a register does
+// four useful products in each lane. Taps left over are multiplied as they lie, with one weight and three zeros.
+// Ownership: plans in the graph's pool. Threads: tiles run on all workers.
+#include "exec/hexagon/dsp/kernels/hx_conv.h"
+#include "exec/hexagon/dsp/rt/rt.h"
+#include "exec/hexagon/wire/hex_control.h"
+
+enum { BLOCK_VECTORS = 64 };
+
+typedef struct depthwise_plan {
+    tn_hx_taps taps;
+    int32_t groups, singles;     // of four taps; left over
+    int32_t mode;
+    int32_t words;               // of weights of a plane
+    int32_t *weights;            // [planes][groups + singles][4]: four taps of a channel; or one weight at the channel's byte
+    tn_hx_requant *requant;      // [planes][4]
+} depthwise_plan;
+
+typedef struct depthwise_run {
+    const depthwise_plan *plan;
+    const tn_hx_attr *attr;
+    const tn_hx_value *x, *y;
+    uint8_t *phases;
+    int32_t image, vectors, blocks;
+} depthwise_run;
+
+typedef struct depthwise_tile {
+    const uint8_t *x;
+    const int32_t *offsets, *weights;
+    const tn_hx_requant *requant;
+    int32_t groups, singles;
+    tn_hx_ends ends;
+} depthwise_tile;
+
+int tn_hx_depthwise_fits(const tn_hx_graph *graph, const tn_hx_node *node)
+{
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
+    return node->op->index == TN_HEX_OP_CONV && node->attr.group == x->dims[1] && y->dims[1] == x->dims[1];
+}
+
+uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
+{
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    depthwise_plan *plan = node->plan = tn_hx_pool_take(&graph->pool, sizeof *plan);
+    if (!plan) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    const uint32_t why = tn_hx_taps_init(graph, &plan->taps, &node->attr, node->attr.kernel, x, y);
+    if (why) {
+        return why;
+    }
+    const int32_t taps = plan->taps.n;
+    plan->groups = (taps + 1) / 4;   // three left over are a group with a weight of 0
+    plan->singles = taps - 4 * plan->groups > 0 ? taps - 4 * plan->groups : 0;
+    plan->words = 4 * (plan->groups + plan->singles);
+    const uint32_t planes = (uint32_t)x->planes;
+    int32_t *offsets = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)(taps + 1));
+    plan->weights = tn_hx_pool_take(&graph->pool, 4 * planes * (uint32_t)plan->words);
+    plan->requant = tn_hx_pool_take(&graph->pool, 4 * planes * sizeof *plan->requant);
+    if (!offsets || !plan->weights || !plan->requant) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    memcpy(offsets, plan->taps.offsets, 4 * (uint32_t)taps);
+    plan->taps.offsets = offsets;
+    for (int32_t c = 0; c < 4 * x->planes; c++) {
+        tn_hx_requant *r = &plan->requant[c];
+        if (c >= x->dims[1]) {
+            *r = plan->requant[c - 1];   // lanes of no channel
+            continue;
+        }
+        const int8_t *from = (const int8_t *)w->data + c * taps;
+        int32_t *to = plan->weights + c / 4 * plan->words;
+        for (int32_t t = 0; t < taps; t++) {
+            const uint32_t weight = (uint8_t)from[t];
+            if (t < 4 * plan->groups) {
+                to[t / 4 * 4 + c % 4] |= (int32_t)(weight << 8 * (t % 4));
+            } else {
+                to[4 * (plan->groups + t - 4 * plan->groups) + c % 4] = (int32_t)(weight << 8 * (c % 4));
+            }
+        }
+        tn_hx_conv_requant(graph, node, r, c, from, (uint32_t)taps);
+    }
+    plan->mode = tn_hx_requant_mode(plan->requant, 4 * planes, node->attr.rounding, 1);
+    tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
+    return TN_HEX_WHY_NONE;
+}
+
+// Four taps of four channels, turned round, times their weights.
+static inline __attribute__((always_inline)) void add_group(HVX_Vector *s, const uint8_t *x, const int32_t *offsets, const int32_t *w)
+{
+    const HVX_Vector a = TN_HX_CVU(x + offsets[0]), b = TN_HX_CVU(x + offsets[1]);
+    const HVX_Vector c = TN_HX_CVU(x + offsets[2]), d = TN_HX_CVU(x + offsets[3]);
+    const HVX_Vector ab_even = Q6_Vb_vshuffe_VbVb(b, a), ab_odd = Q6_Vb_vshuffo_VbVb(b, a);
+    const HVX_Vector cd_even = Q6_Vb_vshuffe_VbVb(d, c), cd_odd = Q6_Vb_vshuffo_VbVb(d, c);
+    s[0] = Q6_Vw_vrmpyacc_VwVubRb(s[0], Q6_Vh_vshuffe_VhVh(cd_even, ab_even), w[0]);
+    s[2] = Q6_Vw_vrmpyacc_VwVubRb(s[2], Q6_Vh_vshuffe_VhVh(cd_odd, ab_odd), w[1]);
+    s[4] = Q6_Vw_vrmpyacc_VwVubRb(s[4], Q6_Vh_vshuffo_VhVh(cd_even, ab_even), w[2]);
+    s[6] = Q6_Vw_vrmpyacc_VwVubRb(s[6], Q6_Vh_vshuffo_VhVh(cd_odd, ab_odd), w[3]);
+}
+
+static inline __attribute__((always_inline)) void add_single(HVX_Vector *s, const uint8_t *x, int32_t offset, const int32_t *w)
+{
+    const HVX_Vector v = TN_HX_CVU(x + offset);
+    s[0] = Q6_Vw_vrmpyacc_VwVubRb(s[0], v, w[0]);
+    s[2] = Q6_Vw_vrmpyacc_VwVubRb(s[2], v, w[1]);
+    s[4] = Q6_Vw_vrmpyacc_VwVubRb(s[4], v, w[2]);
+    s[6] = Q6_Vw_vrmpyacc_VwVubRb(s[6], v, w[3]);
+}
+
+// Vectors [from, end) of a plane, two at a time (the last may be one too many: planes have room for it, and padding is put right later).
+// nine: the usual 3 x 3, with its loops undone.
+static inline __attribute__((always_inline)) void depthwise_span(const depthwise_tile *t, int32_t from, int32_t end, int mode, int nine)
+{
+    const int32_t groups = nine ? 2 : t->groups, singles = nine ? 1 : t->singles;
+    const tn_hx_ends ends = t->ends;
+    const tn_hx_requant *r = t->requant;
+    for (int32_t f = from; f < end; f += 2) {
+        HVX_Vector s[8];
+#pragma unroll
+        for (int i = 0; i < 8; i++) {
+            s[i] = Q6_V_vsplat_R(r[i / 2].bias);
+        }
+        const uint8_t *x = t->x + f * TN_HX_VECTOR;
+        const int32_t *offsets = t->offsets, *w = t->weights;
+#pragma unroll
+        for (int32_t g = 0; g < groups; g++, offsets += 4, w += 4) {
+            add_group(s, x, offsets, w);
+            add_group(s + 1, x + TN_HX_VECTOR, offsets, w);
+        }
+#pragma unroll
+        for (int32_t i = 0; i < singles; i++, offsets++, w += 4) {
+            add_single(s, x, *offsets, w);
+            add_single(s + 1, x + TN_HX_VECTOR, *offsets, w);
+        }
+        tn_hx_store_tile(s, r, &ends, 1, 2, mode, f * TN_HX_VECTOR);
+    }
+}
+
+typedef void span_fn(const depthwise_tile *, int32_t, int32_t);
+#define SPAN(MODE, NINE)                                                                                              \
+    static void span_##MODE##_##NINE(const depthwise_tile *t, int32_t from, int32_t end)                              \
+    {                                                                                                                 \
+        depthwise_span(t, from, end, TN_HX_##MODE, NINE);                                                             \
+    }
+SPAN(Q31_NARROW, 0) SPAN(RNE_NARROW, 0) SPAN(Q31, 0) SPAN(Q31_UNIT, 0) SPAN(RNE, 0)
+SPAN(Q31_NARROW, 1) SPAN(RNE_NARROW, 1) SPAN(Q31, 1) SPAN(Q31_UNIT, 1) SPAN(RNE, 1)
+
+static void run_tile(void *context, uint32_t index)
+{
+    static span_fn *const spans[2][5] = {
+        {span_Q31_NARROW_0, span_RNE_NARROW_0, span_Q31_0, span_Q31_UNIT_0, span_RNE_0},
+        {span_Q31_NARROW_1, span_RNE_NARROW_1, span_Q31_1, span_Q31_UNIT_1, span_RNE_1}};
+    const depthwise_run *run = context;
+    const depthwise_plan *plan = run->plan;
+    const int32_t plane = (int32_t)index;
+    depthwise_tile t = {.offsets = plan->taps.offsets, .weights = plan->weights + plane * plan->words, .requant = plan->requant + 4 * plane,
+                        .groups = plan->groups, .singles = plan->singles};
+    t.x = tn_hx_plane(run->x, run->image, plane);
+    if (!plan->taps.direct) {
+        uint8_t *phases = run->phases + (uint32_t)plane * plan->taps.plane_bytes;
+        tn_hx_taps_fill(&plan->taps, run->attr, run->x, run->y, run->image, plane, (uint8_t)run->x->zero, phases);
+        t.x = phases;
+    }
+    tn_hx_ends_set(&t.ends, run->y->zero, run->attr->low, run->attr->high);
+    t.ends.to[0] = t.ends.to[1] = tn_hx_plane(run->y, run->image, plane);
+    spans[plan->taps.n == 9][plan->mode](&t, 0, run->vectors);
+}
+
+void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node)
+{
+    depthwise_run r = {.plan = node->plan, .attr = &node->attr, .x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node),
+                       .phases = graph->scratch};
+    r.vectors = tn_hx_plane_vectors(r.y);
+    for (r.image = 0; r.image < r.y->images; r.image++) {
+        tn_hx_parallel(run_tile, &r, (uint32_t)r.y->planes);
+    }
+    tn_hx_fill_padding(r.y);
+}
