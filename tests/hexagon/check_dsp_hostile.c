@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+// Hostile messages against the DSP program: random calls, calls with wild arguments, and graphs with changed words. Each must end in a
+// status or in a crash record with a clean exit - never in a hang or a silent death. After a crash the program is started again, and it is
+// checked now and then that an honest graph still gives right results.
+//
+//   check_dsp_hostile --program dsp.elf [--count N] [--seed N]
+//
+// Ownership: none. Threads: one.
+#include "dsp_case.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { BUFFER = 4 << 20, IO_START = 2 << 20, DEADLINE = 30 };
+
+typedef struct state {
+    dsp_options options;
+    dsp d;
+    dsp_buffer buffer;
+    int refused, accepted, crashed;
+} state;
+
+static bool start(state *s)
+{
+    s->options.threads = 2;
+    if (!dsp_open(&s->d, &s->options) || !dsp_map(&s->d, &s->buffer, BUFFER)) {
+        printf("FAILED to start the DSP\n");
+        return false;
+    }
+    s->d.seconds = DEADLINE;
+    return true;
+}
+
+// After a call that was not answered: true when the program left a record and exited; then it is started again.
+static bool survive(state *s)
+{
+    const uint32_t *record = (const uint32_t *)(s->d.page + TN_HEX_AT_CRASH);
+    const bool clean = record[TN_HEX_CRASH_VALID] && s->d.pid == 0 && WIFEXITED(s->d.exit_status) &&
+                       WEXITSTATUS(s->d.exit_status) == TN_HEX_EXIT_CRASH;
+    if (!clean) {
+        printf("FAILED: %s, no crash record (exit status %#x)\n", s->d.pid ? "a hang" : "a silent death", (unsigned)s->d.exit_status);
+        return false;
+    }
+    if (s->crashed++ < 5) {
+        printf("  crash: signal %u at %#x, address %#x, node %u, call %u\n", record[TN_HEX_CRASH_SIGNAL], record[TN_HEX_CRASH_PC],
+               record[TN_HEX_CRASH_ADDRESS], record[TN_HEX_CRASH_NODE], record[TN_HEX_CRASH_CALL]);
+    }
+    dsp_close(&s->d);
+    return start(s);
+}
+
+static bool count_status(state *s, uint32_t status)
+{
+    if (status == DSP_DEAD) {
+        return survive(s);
+    }
+    if (status == TN_HEX_OK) {
+        s->accepted++;
+    } else {
+        s->refused++;
+    }
+    return true;
+}
+
+static uint32_t wild_word(tn_rand *r)
+{
+    static const uint32_t words[] = {0, 1, 2, 3, 4, 16, 127, 128, 4096, 65535, 65536, 0x7fffffff, 0x80000000u, 0xffffffffu, 0xfffffffcu, BUFFER};
+    return tn_rand_range(r, 0, 3) ? words[tn_rand_range(r, 0, 15)] : (uint32_t)tn_rand_u64(r);
+}
+
+// A message of which little is right. Quit is left out, it works.
+static bool wild_call(state *s, tn_rand *r)
+{
+    static const uint32_t n_args[] = {0, 0, 1, 1, 0, 4, 4, 1, 3, 1, 1, 3, 4, 1, 1};
+    uint32_t message[TN_HEX_MESSAGE_WORDS];
+    for (int i = 0; i < TN_HEX_MESSAGE_WORDS; i++) {
+        message[i] = wild_word(r);
+    }
+    uint32_t call = (uint32_t)tn_rand_range(r, 0, TN_HEX_CALL_LOG_LEVEL);
+    message[TN_HEX_MSG_N_ARGS] = tn_rand_range(r, 0, 9) ? n_args[call] : wild_word(r);
+    if (tn_rand_range(r, 0, 19) == 0) {
+        call = wild_word(r);
+        call = call == TN_HEX_CALL_QUIT ? 0 : call;
+    }
+    message[TN_HEX_MSG_CALL] = call;
+    if (call == TN_HEX_CALL_UNMAP && message[TN_HEX_MSG_ARG] == s->buffer.handle) {
+        message[TN_HEX_MSG_ARG]++;
+    }
+    return count_status(s, dsp_message(&s->d, message));
+}
+
+// An honest graph with a few words changed: refused, or run with whatever it means.
+static bool changed_graph(state *s, tn_rand *r)
+{
+    dsp_case c;
+    dsp_graph g;
+    uint32_t inputs[CASE_OPERANDS], n_inputs;
+    const uint32_t none[CASE_OPERANDS] = {0};
+    case_draw(&c, (int)tn_rand_range(r, 0, TN_HEX_OP_COUNT - 1), r, false);
+    dsp_graph_begin(&g, &s->d, &s->buffer);
+    dsp_border(&g, TN_HEX_RECORD_OUTPUT, case_write(&c, &g, none, inputs, &n_inputs));
+    const int64_t changes = tn_rand_range(r, 1, 3);
+    for (int64_t i = 0; i < changes; i++) {
+        const bool consts = g.n_consts && tn_rand_range(r, 0, 4) == 0;
+        uint32_t *words = consts ? g.consts : g.nodes;
+        const uint32_t at = (uint32_t)tn_rand_range(r, 0, (consts ? g.n_consts : g.n_nodes) - 1);
+        words[at] = tn_rand_range(r, 0, 1) ? words[at] + (uint32_t)tn_rand_range(r, -2, 2) : wild_word(r);
+    }
+    uint32_t status = dsp_graph_prepare(&g);
+    if (status == TN_HEX_OK) {
+        uint32_t offsets[CASE_OPERANDS + 1], lengths[CASE_OPERANDS + 1], at = IO_START;
+        for (uint32_t i = 0; i <= n_inputs; i++) {
+            const dsp_tensor *t = i < n_inputs ? &c.in[inputs[i]].t : &c.y.t;
+            offsets[i] = at;
+            lengths[i] = dsp_count(t) * dsp_size(t->dtype);
+            at += (lengths[i] + 3) & ~3u;
+        }
+        status = dsp_execute(&g, n_inputs, 1, offsets, lengths, &s->buffer);
+    }
+    if (status == DSP_DEAD) {
+        g.id = 0;   // went with the process
+        printf("  changed graph: %s\n", c.text);
+    }
+    const bool ok = count_status(s, status);
+    g.d = &s->d;
+    dsp_graph_end(&g);
+    case_free(&c);
+    return ok;
+}
+
+// An honest graph must work on whatever is left.
+static bool honest_graph(state *s, tn_rand *r)
+{
+    dsp_case c;
+    dsp_graph g;
+    uint32_t inputs[CASE_OPERANDS], n_inputs;
+    const uint32_t none[CASE_OPERANDS] = {0};
+    case_draw(&c, TN_HEX_OP_CONV, r, false);
+    dsp_graph_begin(&g, &s->d, &s->buffer);
+    dsp_border(&g, TN_HEX_RECORD_OUTPUT, case_write(&c, &g, none, inputs, &n_inputs));
+    uint32_t status = dsp_graph_prepare(&g);
+    bool ok = status == TN_HEX_OK || status == TN_HEX_MEMORY;   // wild calls may have taken all graphs
+    if (status == TN_HEX_OK) {
+        case_reference(&c);
+        case_store(&c.in[0], s->buffer.at + IO_START);
+        const uint32_t lengths[2] = {dsp_count(&c.in[0].t), dsp_count(&c.y.t)}, offsets[2] = {IO_START, IO_START + lengths[0]};
+        ok = dsp_execute(&g, 1, 1, offsets, lengths, &s->buffer) == TN_HEX_OK;
+        for (uint32_t i = 0; i < lengths[1] && ok; i++) {
+            ok = s->buffer.at[offsets[1] + i] == (uint8_t)c.y.v[i];
+        }
+    }
+    if (!ok) {
+        printf("FAILED: an honest graph after hostile messages (status %u)\n", status);
+    }
+    dsp_graph_end(&g);
+    case_free(&c);
+    return ok;
+}
+
+// Waits for the child's end, two seconds at most; its exit status, or -1.
+static int end_of(state *s)
+{
+    for (int i = 0; i < 200; i++) {
+        int status;
+        if (waitpid(s->d.pid, &status, WNOHANG) == s->d.pid) {
+            s->d.pid = 0;
+            return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+        }
+        usleep(10000);
+    }
+    return -1;
+}
+
+// A fault leaves a record and ends the program with its status; a host that goes away ends it too.
+static bool ends_cleanly(state *s)
+{
+    kill(s->d.pid, SIGSEGV);
+    const int crash = end_of(s);
+    const uint32_t *record = (const uint32_t *)(s->d.page + TN_HEX_AT_CRASH);
+    const bool recorded = record[TN_HEX_CRASH_VALID] && record[TN_HEX_CRASH_SIGNAL] == SIGSEGV;
+    dsp_close(&s->d);
+    if (crash != TN_HEX_EXIT_CRASH || !recorded || !start(s)) {
+        printf("FAILED: a fault ended with status %d, %s record\n", crash, recorded ? "with a" : "without a");
+        return false;
+    }
+    close(s->d.socket);
+    s->d.socket = -1;
+    const int hangup = end_of(s);
+    if (hangup != TN_HEX_EXIT_HANGUP) {
+        printf("FAILED: the host's end led to status %d\n", hangup);
+    }
+    return hangup == TN_HEX_EXIT_HANGUP;
+}
+
+int main(int argc, char **argv)
+{
+    state s = {0};
+    int count = 1000;
+    uint64_t seed = 1;
+    for (int i = 1; i + 1 < argc; i += 2) {
+        if (!strcmp(argv[i], "--program")) {
+            s.options.program = argv[i + 1];
+        } else if (!strcmp(argv[i], "--count")) {
+            count = atoi(argv[i + 1]);
+        } else if (!strcmp(argv[i], "--seed")) {
+            seed = strtoull(argv[i + 1], NULL, 10);
+        }
+    }
+    if (!start(&s)) {
+        return 1;
+    }
+    bool ok = true;
+    for (int i = 0; i < count && ok; i++) {
+        tn_rand r = {seed * 1000003 + (uint64_t)i};
+        ok = i % 3 == 0 ? wild_call(&s, &r) : changed_graph(&s, &r);
+        if (ok && i % 50 == 49) {
+            for (uint32_t id = 1; id <= 64; id++) {   // graphs that wild calls have made
+                dsp_call(&s.d, TN_HEX_CALL_TEARDOWN, &id, 1);
+            }
+            ok = honest_graph(&s, &r);
+        }
+        if (!ok) {
+            printf("  seed %llu, case %d\n", (unsigned long long)seed, i);
+        }
+    }
+    ok = ok && ends_cleanly(&s);
+    dsp_close(&s.d);
+    printf("%d refused, %d accepted, %d crashed with a record\n", s.refused, s.accepted, s.crashed);
+    return ok ? 0 : 1;
+}
