@@ -280,6 +280,12 @@ static inline __attribute__((always_inline)) HVX_Vector load_pixels(const uint8_
     return plain ? TN_HX_CV(x) : TN_HX_CVU(x);
 }
 
+// The second vector of pixels, where there are two.
+static inline __attribute__((always_inline)) HVX_Vector load_more(const uint8_t *x, int pixels, int plain)
+{
+    return pixels < 2 ? Q6_V_vzero() : plain ? TN_HX_CV(x + TN_HX_VECTOR) : tn_hx_next_pixels(x);
+}
+
 // The sums of a tile at vector f. plain: one tap, planes at a constant distance, aligned. Two steps at a time: the loads of the second
 // find room beside the products of the first.
 static inline __attribute__((always_inline)) void sum_tile(HVX_Vector *s, const conv_tile *t, int quads, int pixels, int plain, int32_t f)
@@ -287,22 +293,22 @@ static inline __attribute__((always_inline)) void sum_tile(HVX_Vector *s, const 
     const uint8_t *x = t->x + f * TN_HX_VECTOR + (plain ? t->offsets[0] : 0);
     const int64_t *w = t->weights;
     const int32_t *offset = t->offsets;
-    const int32_t stride = t->stride, more = (pixels - 1) * TN_HX_VECTOR;
+    const int32_t stride = t->stride;
 #pragma unroll
     for (int i = 0; i < 8 * quads; i++) {
         s[i] = Q6_V_vsplat_R(t->requant[i / 2].bias);
     }
     if (t->steps % 2) {
         const uint8_t *at = plain ? x : x + *offset++;
-        sum_step(s, load_pixels(at, plain), load_pixels(at + more, plain), w, quads, pixels);
+        sum_step(s, load_pixels(at, plain), load_more(at, pixels, plain), w, quads, pixels);
         x += plain ? stride : 0;
         w += TILE / 2;
     }
 #pragma clang loop unroll(disable)
     for (int32_t k = t->steps / 2; k > 0; k--) {
         const uint8_t *at = plain ? x : x + offset[0], *then = plain ? x + stride : x + offset[1];
-        const HVX_Vector a = load_pixels(at, plain), b = load_pixels(at + more, plain);
-        const HVX_Vector c = load_pixels(then, plain), d = load_pixels(then + more, plain);
+        const HVX_Vector a = load_pixels(at, plain), b = load_more(at, pixels, plain);
+        const HVX_Vector c = load_pixels(then, plain), d = load_more(then, pixels, plain);
         sum_step(s, a, b, w, quads, pixels);
         sum_step(s, c, d, w + TILE / 2, quads, pixels);
         x += plain ? 2 * stride : 0;
@@ -321,11 +327,11 @@ static inline __attribute__((always_inline)) void conv_span(const conv_tile *t, 
     int32_t f = from;
     for (; f + 2 <= end; f += 2) {
         sum_tile(s, t, quads, 2, plain, f);
-        tn_hx_store_tile(s, r, &ends, quads, 2, mode, f * TN_HX_VECTOR);
+        tn_hx_store_tile(s, r, &ends, quads, 2, mode, f * TN_HX_VECTOR, TN_HX_VECTOR, 0);
     }
     if (f < end) {
         sum_tile(s, t, quads, 1, plain, f);
-        tn_hx_store_tile(s, r, &ends, quads, 1, mode, f * TN_HX_VECTOR);
+        tn_hx_store_tile(s, r, &ends, quads, 1, mode, f * TN_HX_VECTOR, TN_HX_VECTOR, 0);
     }
 }
 

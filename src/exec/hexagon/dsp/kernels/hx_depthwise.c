@@ -6,6 +6,9 @@
 //
 // (eight shuffles of even and odd bytes and halves, which keep the pixels in order), and one vrmpy with four weights in a register does
 // four useful products in each lane. Taps left over are multiplied as they lie, with one weight and three zeros.
+//
+// 3 x 3 with stride 1 turns round four rows instead: with weights 0 1 2 - of a column they give one row of the result, with - 0 1 2 the
+// row below it; the other columns are the same words one and two lanes further.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/hx_conv.h"
 #include "exec/hexagon/dsp/rt/rt.h"
@@ -18,6 +21,7 @@ typedef struct depthwise_plan {
     int32_t groups, singles;     // of four taps; left over
     int32_t mode;
     int32_t words;               // of weights of a plane
+    int32_t rows;                // 3 x 3 by four rows: weights are [3 columns][4] for the upper row, then for the lower
     int32_t *weights;            // [planes][groups + singles][4]: four taps of a channel; or one weight at the channel's byte
     tn_hx_requant *requant;      // [planes][4]
 } depthwise_plan;
@@ -35,6 +39,7 @@ typedef struct depthwise_tile {
     const int32_t *offsets, *weights;
     const tn_hx_requant *requant;
     int32_t groups, singles;
+    int32_t pitch, width, height;
     tn_hx_ends ends;
 } depthwise_tile;
 
@@ -58,7 +63,9 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
     const int32_t taps = plan->taps.n;
     plan->groups = (taps + 1) / 4;   // three left over are a group with a weight of 0
     plan->singles = taps - 4 * plan->groups > 0 ? taps - 4 * plan->groups : 0;
-    plan->words = 4 * (plan->groups + plan->singles);
+    plan->rows = plan->taps.direct && node->attr.kernel[0] == 3 && node->attr.kernel[1] == 3 && node->attr.dilations[0] == 1 &&
+                 node->attr.dilations[1] == 1;
+    plan->words = plan->rows ? 24 : 4 * (plan->groups + plan->singles);
     const uint32_t planes = (uint32_t)x->planes;
     int32_t *offsets = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)(taps + 1));
     plan->weights = tn_hx_pool_take(&graph->pool, 4 * planes * (uint32_t)plan->words);
@@ -78,7 +85,10 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
         int32_t *to = plan->weights + c / 4 * plan->words;
         for (int32_t t = 0; t < taps; t++) {
             const uint32_t weight = (uint8_t)from[t];
-            if (t < 4 * plan->groups) {
+            if (plan->rows) {
+                to[4 * (t % 3) + c % 4] |= (int32_t)(weight << 8 * (t / 3));
+                to[12 + 4 * (t % 3) + c % 4] |= (int32_t)(weight << 8 * (t / 3 + 1));
+            } else if (t < 4 * plan->groups) {
                 to[t / 4 * 4 + c % 4] |= (int32_t)(weight << 8 * (t % 4));
             } else {
                 to[4 * (plan->groups + t - 4 * plan->groups) + c % 4] = (int32_t)(weight << 8 * (c % 4));
@@ -126,41 +136,117 @@ static inline __attribute__((always_inline)) void depthwise_span(const depthwise
         for (int i = 0; i < 8; i++) {
             s[i] = Q6_V_vsplat_R(r[i / 2].bias);
         }
-        const uint8_t *x = t->x + f * TN_HX_VECTOR;
+        const uint8_t *x = t->x + f * TN_HX_VECTOR, *beside = x + TN_HX_VECTOR;
+        __asm__("" : "+r"(beside));   // see tn_hx_next_pixels
         const int32_t *offsets = t->offsets, *w = t->weights;
 #pragma unroll
         for (int32_t g = 0; g < groups; g++, offsets += 4, w += 4) {
             add_group(s, x, offsets, w);
-            add_group(s + 1, x + TN_HX_VECTOR, offsets, w);
+            add_group(s + 1, beside, offsets, w);
         }
 #pragma unroll
         for (int32_t i = 0; i < singles; i++, offsets++, w += 4) {
             add_single(s, x, *offsets, w);
-            add_single(s + 1, x + TN_HX_VECTOR, *offsets, w);
+            add_single(s + 1, beside, *offsets, w);
         }
-        tn_hx_store_tile(s, r, &ends, 1, 2, mode, f * TN_HX_VECTOR);
+        tn_hx_store_tile(s, r, &ends, 1, 2, mode, f * TN_HX_VECTOR, TN_HX_VECTOR, 0);
+    }
+}
+
+// Four rows of 32 pixels from x on, turned round: words of the four rows for each channel.
+static inline __attribute__((always_inline)) void turn_rows(HVX_Vector *t, const uint8_t *x, int32_t row)
+{
+    const HVX_Vector a = TN_HX_CVU(x), b = TN_HX_CVU(x + row), c = TN_HX_CVU(x + 2 * row), d = TN_HX_CVU(x + 3 * row);
+    const HVX_Vector ab_even = Q6_Vb_vshuffe_VbVb(b, a), ab_odd = Q6_Vb_vshuffo_VbVb(b, a);
+    const HVX_Vector cd_even = Q6_Vb_vshuffe_VbVb(d, c), cd_odd = Q6_Vb_vshuffo_VbVb(d, c);
+    t[0] = Q6_Vh_vshuffe_VhVh(cd_even, ab_even);
+    t[1] = Q6_Vh_vshuffe_VhVh(cd_odd, ab_odd);
+    t[2] = Q6_Vh_vshuffo_VhVh(cd_even, ab_even);
+    t[3] = Q6_Vh_vshuffo_VhVh(cd_odd, ab_odd);
+}
+
+// The sums of 32 pixels from flat pixel f on, and of those a row below.
+static inline __attribute__((always_inline)) void sum_rows(HVX_Vector *s, const uint8_t *x, int32_t row, const int32_t *w, const tn_hx_requant *r)
+{
+    HVX_Vector now[4], next[4];
+    const uint8_t *beside = x + TN_HX_VECTOR;
+    __asm__("" : "+r"(beside));   // see tn_hx_next_pixels
+    turn_rows(now, x, row);
+    turn_rows(next, beside, row);
+#pragma unroll
+    for (int c = 0; c < 4; c++) {
+        const HVX_Vector bias = Q6_V_vsplat_R(r[c].bias);
+        const HVX_Vector one = Q6_V_valign_VVI(next[c], now[c], 4), two = Q6_V_vlalign_VVR(next[c], now[c], 120);
+        s[2 * c] = Q6_Vw_vrmpyacc_VwVubRb(bias, now[c], w[c]);
+        s[2 * c + 1] = Q6_Vw_vrmpyacc_VwVubRb(bias, now[c], w[12 + c]);
+        s[2 * c] = Q6_Vw_vrmpyacc_VwVubRb(s[2 * c], one, w[4 + c]);
+        s[2 * c + 1] = Q6_Vw_vrmpyacc_VwVubRb(s[2 * c + 1], one, w[16 + c]);
+        s[2 * c] = Q6_Vw_vrmpyacc_VwVubRb(s[2 * c], two, w[8 + c]);
+        s[2 * c + 1] = Q6_Vw_vrmpyacc_VwVubRb(s[2 * c + 1], two, w[20 + c]);
+    }
+}
+
+// A plane by pieces of 32 pixels and the 32 below them; in narrow images both together are one run of pitch + 32. What lies beyond a row
+// is computed like any flat pixel, so that overlapping stores agree. The sums of a piece are made while the one before is requantised.
+static inline __attribute__((always_inline)) void rows_plane(const depthwise_tile *t, int mode)
+{
+    const tn_hx_ends ends = t->ends;
+    const tn_hx_requant *r = t->requant;
+    const int32_t row = 4 * t->pitch, *w = t->weights;
+    const int wide = t->pitch >= 32;
+    const int32_t across = wide ? (t->width + 31) / 32 : 1, step = wide ? 2 * t->pitch : t->pitch + 32;
+    const int32_t down = (t->height * t->pitch + step - 1) / step;
+    const uint8_t *x = t->x + t->offsets[0];
+    HVX_Vector s[8], ahead[8];
+    int32_t at = 0, line = 0, i = 0;
+    sum_rows(s, x, row, w, r);
+    for (int32_t n = across * down; n > 0; n--) {
+        int32_t then = at + TN_HX_VECTOR;
+        if (++i == across) {
+            i = 0;
+            line += 4 * step;
+            then = line;
+        }
+        then = n > 1 ? then : at;
+        sum_rows(ahead, x + then, row, w, r);
+        tn_hx_store_tile(s, r, &ends, 1, 2, mode, at, row, 1);
+#pragma unroll
+        for (int k = 0; k < 8; k++) {
+            s[k] = ahead[k];
+        }
+        at = then;
     }
 }
 
 typedef void span_fn(const depthwise_tile *, int32_t, int32_t);
-#define SPAN(MODE, NINE)                                                                                              \
-    static void span_##MODE##_##NINE(const depthwise_tile *t, int32_t from, int32_t end)                              \
+#define SPAN(MODE)                                                                                                    \
+    static void span_##MODE##_0(const depthwise_tile *t, int32_t from, int32_t end)                                   \
     {                                                                                                                 \
-        depthwise_span(t, from, end, TN_HX_##MODE, NINE);                                                             \
+        depthwise_span(t, from, end, TN_HX_##MODE, 0);                                                                \
+    }                                                                                                                 \
+    static void span_##MODE##_1(const depthwise_tile *t, int32_t from, int32_t end)                                   \
+    {                                                                                                                 \
+        depthwise_span(t, from, end, TN_HX_##MODE, 1);                                                                \
+    }                                                                                                                 \
+    static void span_##MODE##_2(const depthwise_tile *t, int32_t from, int32_t end)                                   \
+    {                                                                                                                 \
+        (void)from, (void)end;                                                                                        \
+        rows_plane(t, TN_HX_##MODE);                                                                                  \
     }
-SPAN(Q31_NARROW, 0) SPAN(RNE_NARROW, 0) SPAN(Q31, 0) SPAN(Q31_UNIT, 0) SPAN(RNE, 0)
-SPAN(Q31_NARROW, 1) SPAN(RNE_NARROW, 1) SPAN(Q31, 1) SPAN(Q31_UNIT, 1) SPAN(RNE, 1)
+SPAN(Q31_NARROW) SPAN(RNE_NARROW) SPAN(Q31) SPAN(Q31_UNIT) SPAN(RNE)
 
 static void run_tile(void *context, uint32_t index)
 {
-    static span_fn *const spans[2][5] = {
+    static span_fn *const spans[3][5] = {
         {span_Q31_NARROW_0, span_RNE_NARROW_0, span_Q31_0, span_Q31_UNIT_0, span_RNE_0},
-        {span_Q31_NARROW_1, span_RNE_NARROW_1, span_Q31_1, span_Q31_UNIT_1, span_RNE_1}};
+        {span_Q31_NARROW_1, span_RNE_NARROW_1, span_Q31_1, span_Q31_UNIT_1, span_RNE_1},
+        {span_Q31_NARROW_2, span_RNE_NARROW_2, span_Q31_2, span_Q31_UNIT_2, span_RNE_2}};
     const depthwise_run *run = context;
     const depthwise_plan *plan = run->plan;
     const int32_t plane = (int32_t)index;
     depthwise_tile t = {.offsets = plan->taps.offsets, .weights = plan->weights + plane * plan->words, .requant = plan->requant + 4 * plane,
-                        .groups = plan->groups, .singles = plan->singles};
+                        .groups = plan->groups, .singles = plan->singles, .pitch = run->y->pitch, .width = run->y->width,
+                        .height = run->y->height};
     t.x = tn_hx_plane(run->x, run->image, plane);
     if (!plan->taps.direct) {
         uint8_t *phases = run->phases + (uint32_t)plane * plan->taps.plane_bytes;
@@ -169,7 +255,7 @@ static void run_tile(void *context, uint32_t index)
     }
     tn_hx_ends_set(&t.ends, run->y->zero, run->attr->low, run->attr->high);
     t.ends.to[0] = t.ends.to[1] = tn_hx_plane(run->y, run->image, plane);
-    spans[plan->taps.n == 9][plan->mode](&t, 0, run->vectors);
+    spans[plan->rows ? 2 : plan->taps.n == 9][plan->mode](&t, 0, run->vectors);
 }
 
 void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node)

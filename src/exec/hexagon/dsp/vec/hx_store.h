@@ -42,9 +42,19 @@ static inline __attribute__((noinline)) void tn_hx_repair_quad(const HVX_Vector 
     }
 }
 
-// The narrow way of tn_hx_store_tile. All products come before the first store, which the compiler must not move loads across.
+// loose: at any address.
+static inline __attribute__((always_inline)) void tn_hx_store_pixels(uint8_t *to, HVX_Vector v, int loose)
+{
+    if (loose) {
+        TN_HX_VU(to) = v;
+    } else {
+        TN_HX_V(to) = v;
+    }
+}
+
+// The narrow way of tn_hx_store_tile. gap: bytes from the first vector of pixels to the second. All products come before the first store, which the compiler must not move loads across.
 static inline __attribute__((always_inline)) void tn_hx_store_narrow(const HVX_Vector *s, const tn_hx_requant *r, const tn_hx_ends *ends, int quads,
-                                                               int pixels, int mode, int32_t at)
+                                                               int pixels, int mode, int32_t at, int32_t gap, int loose)
 {
     HVX_Vector h[TN_HX_TILE], out[2][2];
     if (mode == TN_HX_RNE_NARROW) {
@@ -78,20 +88,20 @@ static inline __attribute__((always_inline)) void tn_hx_store_narrow(const HVX_V
     }
 #pragma unroll
     for (int q = 0; q < quads; q++) {
-        TN_HX_V(ends->to[q] + at) = out[q][0];
+        tn_hx_store_pixels(ends->to[q] + at, out[q][0], loose);
         if (pixels == 2) {
-            TN_HX_V(ends->to[q] + at + TN_HX_VECTOR) = out[q][1];
+            tn_hx_store_pixels(ends->to[q] + at + gap, out[q][1], loose);
         }
     }
 }
 
 // Sums of quads * 4 channels and pixels * 32 pixels to bytes; s[2 * channel + pixel vector]. near is looked at once for all of them.
 static inline __attribute__((always_inline)) void tn_hx_store_tile(HVX_Vector *s, const tn_hx_requant *r, const tn_hx_ends *ends, int quads,
-                                                             int pixels, int mode, int32_t at)
+                                                             int pixels, int mode, int32_t at, int32_t gap, int loose)
 {
     const HVX_Vector zero = ends->zero, low = ends->low, high = ends->high;
     if (mode == TN_HX_RNE_NARROW || mode == TN_HX_Q31_NARROW) {
-        tn_hx_store_narrow(s, r, ends, quads, pixels, mode, at);
+        tn_hx_store_narrow(s, r, ends, quads, pixels, mode, at, gap, loose);
         return;
     }
     if (mode == TN_HX_RNE) {
@@ -125,8 +135,9 @@ static inline __attribute__((always_inline)) void tn_hx_store_tile(HVX_Vector *s
     for (int q = 0; q < quads; q++) {
 #pragma unroll
         for (int p = 0; p < pixels; p++) {
-            TN_HX_V(ends->to[q] + at + p * TN_HX_VECTOR) =
+            const HVX_Vector v =
                 tn_hx_pack(s[8 * q + p], s[8 * q + 2 + p], s[8 * q + 4 + p], s[8 * q + 6 + p], zero, low, high);
+            tn_hx_store_pixels(ends->to[q] + at + p * gap, v, loose);
         }
     }
 }

@@ -195,10 +195,61 @@ static void fill_phase(const tn_hx_taps *taps, const tn_hx_attr *attr, const tn_
     }
 }
 
+// Both phases of columns for a stride of 2, from the same loads. to[1] is a phase plane after to[0].
+static void fill_halves(const tn_hx_taps *taps, const tn_hx_attr *attr, const tn_hx_value *x, int32_t pitch, const uint8_t *from,
+                        int32_t row_phase, uint8_t fill, uint8_t *to)
+{
+    const uint32_t word = fill * 0x01010101u;
+    const HVX_Vector blank = tn_hx_splat_byte(fill);
+    const int32_t left = attr->pads[1];
+    int32_t first[2], end[2];
+    for (int b = 0; b < 2; b++) {
+        const int32_t last = x->width - 1 + left - b;   // twice the last column
+        first[b] = (left - b + 1) / 2;
+        end[b] = last < 0 ? 0 : last / 2 + 1 > pitch ? pitch : last / 2 + 1;
+    }
+    int32_t y = row_phase - attr->pads[0];
+    uint32_t *even = (uint32_t *)to, *odd = (uint32_t *)(to + taps->phase_bytes);
+    for (int32_t r = 0; r < taps->rows; r++, y += attr->strides[0], even += pitch, odd += pitch) {
+        if (y < 0 || y >= x->height) {
+            for (int32_t i = 0; i < pitch; i += 32) {
+                TN_HX_VU(even + i) = blank;
+                TN_HX_VU(odd + i) = blank;
+            }
+            continue;
+        }
+        const uint32_t *row = (const uint32_t *)from + y * x->pitch - left;
+        for (int32_t i = 0; i < end[0] || i < end[1]; i += 32) {
+            const HVX_VectorPair both = Q6_W_vdeal_VVR(TN_HX_CVU(row + 2 * i + 32), TN_HX_CVU(row + 2 * i), -4);
+            TN_HX_VU(even + i) = Q6_V_lo_W(both);
+            TN_HX_VU(odd + i) = Q6_V_hi_W(both);
+        }
+        for (int32_t i = 0; i < first[0]; i++) {
+            even[i] = word;
+        }
+        for (int32_t i = 0; i < first[1]; i++) {
+            odd[i] = word;
+        }
+        for (int32_t i = end[0]; i < pitch; i += 32) {
+            TN_HX_VU(even + i) = blank;
+        }
+        for (int32_t i = end[1]; i < pitch; i += 32) {
+            TN_HX_VU(odd + i) = blank;
+        }
+    }
+}
+
 void tn_hx_taps_fill(const tn_hx_taps *taps, const tn_hx_attr *attr, const tn_hx_value *x, const tn_hx_value *y, int32_t image,
                      int32_t plane, uint8_t fill, uint8_t *to)
 {
+    // Reading may begin `left` pixels before the first: room before a plane is a vector at least.
+    const int halves = attr->strides[1] == 2 && taps->n_phases[1] == 2 && taps->columns[0] == 0 && attr->pads[1] <= 32;
     for (int32_t a = 0; a < taps->n_phases[0]; a++) {
+        if (halves) {
+            fill_halves(taps, attr, x, y->pitch, tn_hx_plane(x, image, plane), taps->phases[a], fill,
+                        to + (uint32_t)(a * 2) * taps->phase_bytes);
+            continue;
+        }
         for (int32_t b = 0; b < taps->n_phases[1]; b++) {
             fill_phase(taps, attr, x, y->pitch, tn_hx_plane(x, image, plane), taps->phases[a], taps->columns[b], fill,
                        to + (uint32_t)(a * taps->n_phases[1] + b) * taps->phase_bytes);
