@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 typedef struct labels {
     char *text;
@@ -150,8 +151,32 @@ static cJSON *describe_json(const char *name, const tenon_tensor *t, const summa
     return item;
 }
 
+// What is no tensor: a sequence's items follow it, nothing follows none.
+static void show_other(const char *name, const tenon_tensor *t, cJSON *list)
+{
+    const bool none = t->kind == TENON_KIND_NONE;
+    if (list) {
+        cJSON *item = cJSON_CreateObject();
+        cJSON_AddStringToObject(item, "name", name);
+        cJSON_AddStringToObject(item, "kind", none ? "none" : "sequence");
+        cJSON_AddNumberToObject(item, "items", (double)t->count);
+        cJSON_AddItemToArray(list, item);
+        return;
+    }
+    printf("  out %s%s%s  ", tn_cli_bold(), tn_cli_shown(name), tn_cli_plain());
+    if (none) {
+        puts("none");
+    } else {
+        printf("sequence of %zu\n", t->count);
+    }
+}
+
 static void show_output(const char *name, const tenon_tensor *t, const tn_cli_options *o, const labels *l, cJSON *list)
 {
+    if (t->kind != TENON_KIND_TENSOR) {
+        show_other(name, t, list);
+        return;
+    }
     const size_t count = (size_t)tn_cli_elements(t->rank, t->dims);
     const bool text = t->dtype == TENON_STRING;
     const summary s = text ? (summary){NAN, NAN, NAN, 0} : summarise(t, count);
@@ -182,20 +207,34 @@ static void show_output(const char *name, const tenon_tensor *t, const tn_cli_op
     }
 }
 
+// Text as lines, which is how it is read; a line break inside a string would make two of it.
+static int write_lines(tn_cli_writer *writer, const tenon_tensor *t, const char *name)
+{
+    int code = TN_EXIT_GOOD;
+    for (int64_t i = 0; !code && i < tn_cli_elements(t->rank, t->dims); i++) {
+        const char *text = ((const char *const *)t->data)[i];
+        if (strchr(text, '\n')) {
+            tn_cli_writer_abandon(writer);
+            return tn_cli_fail(TN_EXIT_CHECK, "--npy: output '%s' has a line break in string %lld: it cannot be written as lines", name, (long long)i);
+        }
+        code = tn_cli_writer_add(writer, text, strlen(text));
+        code = code ? code : tn_cli_writer_add(writer, "\n", 1);
+    }
+    return code;
+}
+
 static int store_npy(const char *folder, const char *name, const tenon_tensor *t)
 {
-    if (t->dtype == TENON_STRING) {
-        return tn_cli_fail(TN_EXIT_USAGE, "--npy: output '%s' is text, which .npy files cannot hold plainly", name);
-    }
+    const bool text = t->dtype == TENON_STRING;
     char *flat = tn_cli_copy(name);
     for (char *c = flat; *c; c++) {
         *c = *c == '/' || *c == ':' ? '_' : *c;
     }
-    char *path = tn_cli_format("%s/%s.npy", folder, flat);
+    char *path = tn_cli_format("%s/%s.%s", folder, flat, text ? "txt" : "npy");
     tn_cli_writer writer;
     int code = tn_cli_writer_open(&writer, path);
     if (!code) {
-        code = tn_cli_npy_write(&writer, t);
+        code = text ? write_lines(&writer, t, name) : tn_cli_npy_write(&writer, t);
     }
     if (!code) {
         code = tn_cli_writer_close(&writer);
@@ -214,6 +253,34 @@ static const char *output_name(const tn_cli_session *s, const tn_cli_options *o,
     return tenon_model_output(s->model, i, &info) == TENON_OK ? info.name : "?";
 }
 
+// The items of a sequence as outputs of their own; --npy puts them into a folder, from where they can be fed again.
+static int show_items(const tn_cli_session *s, size_t index, size_t count, const tn_cli_options *o, const labels *l, cJSON *list)
+{
+    int code = TN_EXIT_GOOD;
+    char *folder = o->npy ? tn_cli_format("%s/%s", o->npy, output_name(s, o, index)) : NULL;
+    for (char *c = folder ? folder + strlen(o->npy) + 1 : ""; *c; c++) {
+        *c = *c == '/' || *c == ':' ? '_' : *c;
+    }
+    if (folder) {
+        (void)mkdir(folder, 0777); // there already, or opening the file says why it cannot be made
+    }
+    for (size_t k = 0; !code && k < count; k++) {
+        tenon_tensor item;
+        tenon_error *error = NULL;
+        if (tenon_session_output_item(s->session, index, k, &item, &error) != TENON_OK) {
+            code = tn_cli_error(error);
+            break;
+        }
+        char *name = tn_cli_format("%s[%zu]", output_name(s, o, index), k), *number = tn_cli_format("%zu", k);
+        show_output(name, &item, o, l, list);
+        code = folder ? store_npy(folder, number, &item) : TN_EXIT_GOOD;
+        free(name);
+        free(number);
+    }
+    free(folder);
+    return code;
+}
+
 static int show_outputs(const tn_cli_session *s, const tn_cli_options *o, const labels *l, cJSON *list)
 {
     int code = TN_EXIT_GOOD;
@@ -224,7 +291,9 @@ static int show_outputs(const tn_cli_session *s, const tn_cli_options *o, const 
             return tn_cli_error(error);
         }
         show_output(output_name(s, o, i), &tensor, o, l, list);
-        if (o->npy) {
+        if (tensor.kind == TENON_KIND_SEQUENCE) {
+            code = show_items(s, i, tensor.count, o, l, list);
+        } else if (o->npy && tensor.kind == TENON_KIND_TENSOR) {
             code = store_npy(o->npy, output_name(s, o, i), &tensor);
         }
     }
@@ -304,7 +373,7 @@ static const tn_cli_option options_of_run[] = {
     {"output", "NAME", TN_CLI_LIST, AT(wanted), "an output or a tensor inside the model, instead of all outputs; repeatable"},
     {"top", "K", TN_CLI_NUMBER, AT(top), "the K largest values of each row (5 with --labels)"},
     {"labels", "FILE", TN_CLI_TEXT, AT(labels), "one label a line, for --top"},
-    {"npy", "DIR", TN_CLI_TEXT, AT(npy), "write each output to DIR/NAME.npy; DIR is made"},
+    {"npy", "DIR", TN_CLI_TEXT, AT(npy), "write each output to DIR/NAME.npy, text to NAME.txt, a sequence to a folder NAME; DIR is made"},
     {NULL, NULL, TN_CLI_FLAG, 0, NULL},
 };
 

@@ -7,6 +7,7 @@ Needs only the standard library. TENON_TOOL names the command (default: build/te
 import json
 import os
 import re
+import shutil
 import signal
 import stat
 import struct
@@ -82,6 +83,8 @@ class Usage(Command):
         self.told(2, "run", DIGITS, "--picture", self.here / "none.png")
         self.told(2, "run", DIGITS, "--inputs", self.here)
         self.told(2, "doctor", DIGITS)
+        self.told(2, "doctor", "--threads", "2")
+        self.assertNotIn("--threads", self.good("doctor", "--help"))
 
     def test_man_page_and_completions_know_every_option(self):
         man = (ROOT / "tools" / "man" / "tenon.1").read_text().replace("\\-", "-")
@@ -158,6 +161,44 @@ class Running(Command):
         for kind, data in kinds.items():
             (self.here / kind / f"image.{kind}").write_bytes(data[: len(data) // 2])
             self.assertEqual(tenon("run", DIGITS, "--inputs", self.here / kind).returncode, 2, kind)
+
+    def test_text_in_and_out(self):
+        model = self.write("text.onnx", tiny.model([tiny.node("Identity", ["x"], ["y"])], [("x", 8, ["n", 2])], [("y", 8, ["n", 2])]))
+        feeds = self.here / "text"
+        feeds.mkdir()
+        lines = ["one", "zw\u00f6lf", "", "a b\tc"]
+        (feeds / "x.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+        text = self.good("run", model, "--inputs", feeds, "--npy", self.here / "out")
+        self.assertIn("zw\u00f6lf", text)
+        self.assertEqual((self.here / "out" / "y.txt").read_text(encoding="utf-8").split("\n")[:-1], lines)
+        (feeds / "x.txt").write_text("one\ntwo\nthree\n")
+        self.assertIn("3 lines", self.told(2, "run", model, "--inputs", feeds))
+        self.assertIn("NAME.txt", self.told(2, "run", model))
+
+    def test_sequences_in_and_out(self):
+        nodes = [tiny.node("Identity", ["s"], ["t"]), tiny.node("ConcatFromSequence", ["s"], ["y"], axis=0)]
+        model = self.write("seq.onnx", tiny.model(nodes, [("s", tiny.FLOAT)], [("t", tiny.FLOAT), ("y", tiny.FLOAT, ["n"])], opset=14))
+        folder = self.here / "feeds" / "s"
+        folder.mkdir(parents=True)
+        for i in range(3):
+            (folder / f"{i}.npy").write_bytes(tiny.npy(tiny.FLOAT, [i + 1], [10.0 * i + k for k in range(i + 1)]))
+        text = self.good("run", model, "--inputs", self.here / "feeds", "--npy", self.here / "out")
+        for word in ("sequence of 3", "t[2]", "float32 6"):
+            self.assertIn(word, text)
+        first = json.loads(self.good("run", model, "--inputs", self.here / "feeds", "--json"))["outputs"]
+        self.assertEqual([o["name"] for o in first], ["t", "t[0]", "t[1]", "t[2]", "y"])
+        shutil.copytree(self.here / "out" / "t", self.here / "again" / "s")      # what came out can be fed
+        self.assertEqual(json.loads(self.good("run", model, "--inputs", self.here / "again", "--json"))["outputs"], first)
+        self.assertIn("is a sequence", self.told(2, "run", model))
+        self.assertIn("there is no folder s", self.told(2, "run", model, "--inputs", self.here))
+
+    def test_files_are_tried_before_the_run(self):
+        self.told(1, "run", DIGITS, "--outputs", "/nowhere/at/all/out.bin")
+        self.told(2, "run", DIGITS, "--outputs", self.here)
+        self.told(1, "run", DIGITS, "--npy", "/nowhere/at/all")
+        self.told(1, "profile", DIGITS, "--html", "/nowhere/page.html")
+        self.told(2, "run", DIGITS, "--runs", 0)
+        self.told(2, "bench", DIGITS, "--runs", 0)
 
     def test_outputs_in_files(self):
         self.good("run", DIGITS, "--npy", self.here, "--outputs", self.here / "raw.bin")

@@ -33,6 +33,10 @@ def value_info(name, dtype, dims):
     return field(1, name) + field(2, field(1, field(1, dtype) + field(2, shape)))
 
 
+def sequence_info(name, dtype):
+    return field(1, name) + field(2, field(4, field(1, field(1, field(1, dtype)))))
+
+
 def node(op, inputs, outputs, name="", domain="", **attributes):
     out = b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs) + field(3, name) + field(4, op)
     for key, value in attributes.items():
@@ -56,9 +60,10 @@ def array(values, name, dtype):
 
 
 def model(nodes, inputs, outputs, initialisers=(), opset=13, domains=()):
-    """inputs, outputs: (name, dtype, dims); initialisers: TensorProto bytes; domains: (name, version) besides the default one."""
+    """inputs, outputs: (name, dtype, dims), or (name, dtype) for a sequence; initialisers: TensorProto bytes; domains: (name, version) besides the default one."""
     graph = b"".join(field(1, n) for n in nodes) + field(2, "graph") + b"".join(field(5, t) for t in initialisers)
-    graph += b"".join(field(11, value_info(*i)) for i in inputs) + b"".join(field(12, value_info(*o)) for o in outputs)
+    info = lambda v: value_info(*v) if len(v) == 3 else sequence_info(*v)
+    graph += b"".join(field(11, info(i)) for i in inputs) + b"".join(field(12, info(o)) for o in outputs)
     return field(1, 8) + field(2, "tiny_onnx") + field(7, graph) + field(8, field(1, "") + field(2, opset)) + b"".join(field(8, field(1, d) + field(2, v)) for d, v in domains) + field(14, field(1, "note") + field(2, "hello"))
 
 

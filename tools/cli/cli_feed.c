@@ -103,92 +103,13 @@ static int apply_shapes(tn_cli_feeds *feeds, const tn_cli_options *options)
     return TN_EXIT_GOOD;
 }
 
-// Raw bytes have no shape: known dims first; a single open dim, or the last of several, takes what is left.
-static int shape_raw(tn_cli_feed *feed, uint8_t *data, size_t size, const char *path)
-{
-    tn_cli_tensor *t = &feed->tensor;
-    const size_t element = tenon_dtype_bytes(t->dtype);
-    if (t->dtype == TENON_STRING || !element) {
-        free(data);
-        return tn_cli_fail(TN_EXIT_USAGE, "%s: raw bytes cannot feed an input of type %s", path, tenon_dtype_text(t->dtype));
-    }
-    int last = -1;
-    for (int d = 0; d < t->rank; d++) {
-        if (t->dims[d] < 0) {
-            t->dims[d] = 1;
-            feed->open[d] = feed->any_open = true;
-            last = d;
-        }
-    }
-    const int64_t known = tn_cli_elements(t->rank, t->dims);
-    const uint64_t count = size / element;
-    if (last >= 0 && known > 0 && count % (uint64_t)known == 0) {
-        t->dims[last] = (int64_t)(count / (uint64_t)known);
-    }
-    if (known < 0 || (uint64_t)tn_cli_elements(t->rank, t->dims) * element != size) {
-        char dims[128];
-        tn_cli_dims_text(dims, sizeof dims, t->rank, t->dims);
-        free(data);
-        return tn_cli_fail(TN_EXIT_USAGE, "%s has %zu bytes, which is not a %s of shape %s; give --shape %s=...", path, size,
-                           tenon_dtype_text(t->dtype), dims, feed->info.name);
-    }
-    t->data = data;
-    t->bytes = size;
-    return TN_EXIT_GOOD;
-}
-
-static int read_file(tn_cli_feed *feed, const char *extension, uint8_t *data, size_t size, const char *path)
-{
-    if (strcmp(extension, "bin") == 0) {
-        return shape_raw(feed, data, size, path);
-    }
-    const tenon_dtype expected = feed->tensor.dtype;
-    const int code = strcmp(extension, "npy") == 0 ? tn_cli_npy_read(&feed->tensor, data, size, expected, path)
-                                                   : tn_cli_proto_read(&feed->tensor, data, size, path);
-    free(data);
-    return code;
-}
-
-// Looks for DIR/NAME.npy, .pb and .bin; a name with '/' or ':' in it is also tried with '_' there.
-static int find_file(tn_cli_feed *feed, const char *folder)
-{
-    static const char *const extensions[] = {"npy", "pb", "bin"};
-    for (int flat = 0; flat < 2; flat++) {
-        char *name = tn_cli_copy(feed->info.name);
-        for (char *c = name; flat && *c; c++) {
-            *c = *c == '/' || *c == ':' ? '_' : *c;
-        }
-        for (size_t e = 0; e < 3 && (flat || !strstr(name, "..")); e++) {
-            char *path = tn_cli_format("%s/%s.%s", folder, name, extensions[e]);
-            uint8_t *data;
-            size_t size;
-            bool missing = false;
-            const bool read = tn_cli_file_read(path, &data, &size, &missing);
-            if (missing) {
-                free(path);
-                continue;
-            }
-            feed->from = path;
-            feed->source = TN_FEED_FILE;
-            free(name);
-            return read ? read_file(feed, extensions[e], data, size, path) : TN_EXIT_USAGE;
-        }
-        free(name);
-    }
-    if (feed->info.optional) {
-        feed->source = TN_FEED_ABSENT;
-        return TN_EXIT_GOOD;
-    }
-    return tn_cli_fail(TN_EXIT_USAGE, "input '%s': there is no %s.npy, .pb or .bin in %s", feed->info.name, feed->info.name, folder);
-}
-
 static int load_files(tn_cli_feeds *feeds, const tn_cli_options *options)
 {
     int code = tn_cli_feeds_pictures(feeds, options);
     for (size_t i = 0; !code && i < feeds->count; i++) {
         tn_cli_feed *feed = &feeds->items[i];
         if (options->inputs && feed->source == TN_FEED_RANDOM) {
-            code = find_file(feed, options->inputs);
+            code = tn_cli_feed_read(feed, options->inputs);
         } else if (feed->source == TN_FEED_RANDOM && feed->info.optional) {
             feed->source = TN_FEED_ABSENT;
         }
@@ -265,6 +186,10 @@ static int fill_random(tn_cli_feeds *feeds, const unknown *list, size_t count, u
         if (feed->source != TN_FEED_RANDOM) {
             continue;
         }
+        if (feed->info.kind == TENON_KIND_SEQUENCE) {
+            return tn_cli_fail(TN_EXIT_USAGE, "input '%s' is a sequence: give --inputs DIR with a folder DIR/%s of 0.npy, 1.npy ...", feed->info.name,
+                               feed->info.name);
+        }
         for (int d = 0; d < feed->tensor.rank; d++) {
             for (size_t k = 0; k < count && feed->open[d]; k++) {
                 if (is_of(&list[k], feeds, i, d)) {
@@ -279,11 +204,24 @@ static int fill_random(tn_cli_feeds *feeds, const unknown *list, size_t count, u
                                feed->info.name, (long long)elements, element);
         }
         if (!tn_cli_tensor_random(&feed->tensor, &state)) {
-            return tn_cli_fail(TN_EXIT_USAGE, "input '%s' of type %s needs values: give --inputs", feed->info.name,
-                               tenon_dtype_text(feed->info.dtype));
+            return tn_cli_fail(TN_EXIT_USAGE, "input '%s' of type %s needs values: give --inputs%s", feed->info.name,
+                               tenon_dtype_text(feed->info.dtype), feed->info.dtype == TENON_STRING ? " with NAME.txt, one string a line" : "");
         }
     }
     return TN_EXIT_GOOD;
+}
+
+static tenon_status give_items(const tn_cli_feed *feed, tn_cli_session *s, tenon_error **error)
+{
+    tenon_tensor *items = tn_cli_take(feed->n_items + 1, sizeof *items);
+    for (size_t i = 0; i < feed->n_items; i++) {
+        const tn_cli_tensor *t = &feed->items[i];
+        items[i] = (tenon_tensor){.dtype = t->dtype, .rank = t->rank, .data = t->data, .bytes = t->bytes};
+        memcpy(items[i].dims, t->dims, sizeof items[i].dims);
+    }
+    const tenon_status status = tenon_session_set_sequence(s->session, feed->info.name, items, feed->n_items, error);
+    free(items);
+    return status;
 }
 
 static tenon_status bind_all(const tn_cli_feeds *feeds, tn_cli_session *s, tenon_error **error)
@@ -292,7 +230,9 @@ static tenon_status bind_all(const tn_cli_feeds *feeds, tn_cli_session *s, tenon
     for (size_t i = 0; i < feeds->count && status == TENON_OK; i++) {
         const tn_cli_feed *feed = &feeds->items[i];
         const tn_cli_tensor *t = &feed->tensor;
-        if (feed->source != TN_FEED_ABSENT) {
+        if (feed->source != TN_FEED_ABSENT && feed->info.kind == TENON_KIND_SEQUENCE) {
+            status = give_items(feed, s, error);
+        } else if (feed->source != TN_FEED_ABSENT) {
             status = tenon_session_bind_input(s->session, feed->info.name, t->dtype, t->rank, t->dims, t->data, t->bytes, error);
         }
     }
@@ -425,6 +365,10 @@ void tn_cli_feeds_deinit(tn_cli_feeds *feeds)
     for (size_t i = 0; i < feeds->count; i++) {
         tn_cli_feed *feed = &feeds->items[i];
         tn_cli_tensor_deinit(&feed->tensor);
+        for (size_t k = 0; k < feed->n_items; k++) {
+            tn_cli_tensor_deinit(&feed->items[k]);
+        }
+        free(feed->items);
         free(feed->from);
         free((char *)feed->info.name);
         for (int d = 0; d < feed->info.rank; d++) {
@@ -452,6 +396,11 @@ void tn_cli_feeds_print(const tn_cli_feeds *feeds)
     for (size_t i = 0; i < feeds->count; i++) {
         const tn_cli_feed *feed = &feeds->items[i];
         char dims[128];
+        if (feed->info.kind == TENON_KIND_SEQUENCE && feed->source == TN_FEED_FILE) {
+            printf("  in  %s  sequence of %zu %s  %s\n", tn_cli_shown(feed->info.name), feed->n_items, tenon_dtype_text(feed->info.dtype),
+                   tn_cli_shown(feed->from));
+            continue;
+        }
         tn_cli_dims_text(dims, sizeof dims, feed->tensor.rank, feed->tensor.dims);
         printf("  in  %s  %s %s  %s", tn_cli_shown(feed->info.name), tenon_dtype_text(feed->tensor.dtype), dims,
                tn_cli_shown(source_text(feed)));

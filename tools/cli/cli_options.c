@@ -30,7 +30,8 @@ static const tn_cli_option common[] = {
     {"key-file", "FILE", TN_CLI_TEXT, AT(key_file), "key of encrypted weights: 32 bytes, or 64 hexadecimal digits"},
     {"no-optimise", NULL, TN_CLI_FLAG, AT(no_optimise), "keep the graph as it is in the file"},
     {"shape", "NAME=DxDxD", TN_CLI_LIST, AT(shapes), "shape of an input; repeat it for more inputs"},
-    {"inputs", "DIR", TN_CLI_TEXT, AT(inputs), "read inputs from DIR/NAME.npy, NAME.pb (TensorProto) or raw NAME.bin"},
+    {"inputs", "DIR", TN_CLI_TEXT, AT(inputs), "read inputs from DIR/NAME.npy, .pb (TensorProto), .txt (one string a line) or raw .bin;\n"
+     "                         sequences from folders DIR/NAME with 0.npy, 1.npy ..."},
     {"outputs", "FILE", TN_CLI_TEXT, AT(outputs), "write the raw outputs of the last run to FILE, one after another"},
     {"runs", "N", TN_CLI_NUMBER, AT(runs), "runs (run: 1; bench: what fits 2 s; explain, compare: as needed)"},
     {"warmup", "N", TN_CLI_NUMBER, AT(warmup), "runs before those that count (bench: 3, else 0)"},
@@ -41,6 +42,17 @@ static const tn_cli_option common[] = {
     {"color", "WHEN", TN_CLI_TEXT, AT(color), "auto (default; off with NO_COLOR or TERM=dumb), always, never"},
     {NULL, NULL, TN_CLI_FLAG, 0, NULL},
 };
+
+// A verb without a model runs nothing: of the common options only those on output mean something to it.
+static bool means_something(const tn_cli_verb *verb, const tn_cli_option *option)
+{
+    static const char *const on_output[] = {"json", "quiet", "color"};
+    bool found = !verb->no_model;
+    for (size_t i = 0; i < sizeof on_output / sizeof on_output[0]; i++) {
+        found = found || strcmp(option->name, on_output[i]) == 0;
+    }
+    return found;
+}
 
 static const tn_cli_option *find_option(const tn_cli_option *table, const char *name, size_t length)
 {
@@ -225,6 +237,7 @@ static int read_long(tn_cli_options *options, const tn_cli_verb *verb, int argc,
     const tn_cli_option *option = find_option(verb->options, name, length);
     if (!option) {
         option = find_option(common, name, length);
+        option = option && means_something(verb, option) ? option : NULL;
     }
     if (!option) {
         return unknown_option(verb, name, length);
@@ -302,9 +315,13 @@ void tn_cli_options_deinit(tn_cli_options *options)
     *options = (tn_cli_options){0};
 }
 
-static void print_table(const tn_cli_option *table)
+static void print_table(const tn_cli_verb *verb, const tn_cli_option *table)
 {
+    const bool own = table == verb->options;
     for (; table && table->name; table++) {
+        if (!own && !means_something(verb, table)) {
+            continue;
+        }
         char left[48];
         const char *join = table->kind == TN_CLI_STRICT ? "[=" : table->value ? " " : "";
         snprintf(left, sizeof left, "--%s%s%s%s", table->name, join, table->value ? table->value : "",
@@ -319,11 +336,11 @@ void tn_cli_print_help(const tn_cli_verb *verb)
            verb->no_model ? "" : "MODEL ", verb->about);
     if (verb->options) {
         puts("Options of this verb:");
-        print_table(verb->options);
+        print_table(verb, verb->options);
         putchar('\n');
     }
     puts("Options of every verb:");
-    print_table(common);
+    print_table(verb, common);
     puts("  -h, --help             this page");
     printf("\nExamples:\n%s", verb->examples);
     puts("\nExit status:\n"

@@ -209,7 +209,7 @@ int tn_cli_session_write_outputs(const tn_cli_session *s, const tn_cli_options *
             tn_cli_writer_abandon(&writer);
             return tn_cli_error(error);
         }
-        code = tn_cli_writer_add(&writer, tensor.data, tensor.dtype == TENON_STRING ? 0 : tensor.bytes);
+        code = tn_cli_writer_add(&writer, tensor.data, tensor.dtype == TENON_STRING || tensor.kind != TENON_KIND_TENSOR ? 0 : tensor.bytes);
     }
     return code ? code : tn_cli_writer_close(&writer);
 }
