@@ -309,7 +309,9 @@ typedef struct tenon_tensor {
    output buffers may not overlap. Weights stay in the mapped file where their type and alignment allow (copied_bytes of MODEL tells
    what had to be copied) and packed weights are shared by all sessions of a model. */
 
-/* Sets an input by copy: `bytes` must be what the shape needs. Stays set until set again or tenon_session_clear_inputs. */
+/* Sets an input by copy: `bytes` must be what the shape needs. Stays set until set again or tenon_session_clear_inputs. An input that has an
+   initialiser takes another value too, of the same type and shape (it is copied, by tenon_session_bind_input as well): the model is
+   optimised again with it in this session, so it is meant for what changes rarely. */
 TENON_API tenon_status tenon_session_set_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims,
                                                const void *data, size_t bytes, tenon_error **error);
 

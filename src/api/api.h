@@ -64,6 +64,16 @@ typedef struct tn_wanted {
     tn_result_slot *results;
 } tn_wanted;
 
+// A value given for an input that has an initialiser. The optimised graph is made again with it as a constant, so that a run costs
+// nothing more; giving another value later costs that work again.
+typedef struct tn_override {
+    struct tn_override *next;
+    const char *name;             // the import's
+    tn_tensor tensor;             // data is ours
+    bool set;                     // by the caller, now
+    bool active;                  // in the graphs that the session has
+} tn_override;
+
 struct tenon_session {
     tenon_model *model;
     tn_heap *heap;
@@ -93,6 +103,8 @@ struct tenon_session {
     const char *affinity_note;    // why the policy changes nothing, or NULL
     tenon_power power;
     tn_power_effect power_effect;
+    tn_override *overrides;
+    tn_graph *own_import, *own_optimised;   // with the overrides; NULL: the model's serve
     tn_profile *profile;          // records runs; NULL: nobody asked
     struct tn_async *async;       // made by the first asynchronous run
     const uint32_t *features;     // plan for a processor with these TN_CPU_* bits, without running; NULL: this one
@@ -126,6 +138,15 @@ tn_status tn_api_gather(tenon_session *session, tn_diag *diag);
 
 // Plans when the shapes of all inputs are fixed and no contents decide shapes.
 tn_status tn_api_prepare_fixed(tenon_session *session, tn_diag *diag);
+
+// Gives an input that has an initialiser a value (NOT_FOUND: there is no such input), and takes all such values back.
+tn_status tn_api_override(tenon_session *session, const char *name, const tn_tensor *given, size_t bytes, tn_diag *diag);
+void tn_api_override_clear(tenon_session *session);
+void tn_api_override_destroy(tenon_session *session);
+// Makes the session's graphs fit what is set; whatever was planned for others is dropped.
+tn_status tn_api_override_apply(tenon_session *session, tn_diag *diag);
+// Drops everything that was made for wanted names (api_session.c).
+void tn_api_forget_wanted(tenon_session *session);
 
 // Checks the hints and hands them to the devices that are open; what came of them goes into the STATISTICS report.
 tn_status tn_api_power_check(const tenon_power *power, tn_diag *diag);

@@ -32,6 +32,15 @@ static void destroy_wanted(tenon_session *session, tn_wanted *wanted)
     tn_give(session->heap, wanted);
 }
 
+void tn_api_forget_wanted(tenon_session *session)
+{
+    while (session->wanted) {
+        tn_wanted *wanted = session->wanted;
+        session->wanted = wanted->next;
+        destroy_wanted(session, wanted);
+    }
+}
+
 void tenon_session_destroy(tenon_session *session)
 {
     if (!session) {
@@ -42,11 +51,8 @@ void tenon_session_destroy(tenon_session *session)
     if (session->pid == getpid()) {
         tn_async_destroy(session);     // in a forked child the threads do not exist
     }
-    while (session->wanted) {
-        tn_wanted *wanted = session->wanted;
-        session->wanted = wanted->next;
-        destroy_wanted(session, wanted);
-    }
+    tn_api_forget_wanted(session);
+    tn_api_override_destroy(session);
     while (session->bindings) {
         tn_binding *binding = session->bindings;
         session->bindings = binding->next;
@@ -304,7 +310,20 @@ static tn_value *value_named(const tn_graph *graph, const char *name)
     return NULL;
 }
 
-// The graph optimised so that the named values survive; kept with the model.
+// A copy of the graph optimised so that the named values survive.
+static tn_status optimise_pinned(const tn_graph *from, tenon_model *model, const char *const *names, size_t count, tn_graph **out, tn_diag *diag)
+{
+    tn_graph *graph = tn_graph_clone(from, &model->heap, NULL);
+    tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor, .pinned = names, .n_pinned = count};
+    const tn_status status = graph ? tn_optimise(graph, &context, NULL) : tn_fail_memory(diag, "names", sizeof *graph);
+    *out = status == TN_OK ? graph : NULL;
+    if (status != TN_OK) {
+        tn_graph_destroy(graph);
+    }
+    return status;
+}
+
+// The same, kept with the model.
 static tn_status variant_of(tenon_model *model, const char *const *names, size_t count, const tn_graph **out, tn_diag *diag)
 {
     size_t bytes = 1;
@@ -329,13 +348,10 @@ static tn_status variant_of(tenon_model *model, const char *const *names, size_t
         variant = variant->next;
     }
     if (!variant) {
+        tn_graph *graph = NULL;
         variant = tn_take_zero(&model->heap, 1, sizeof *variant);
-        tn_graph *graph = variant ? tn_graph_clone(model->import.graph, &model->heap, NULL) : NULL;
-        tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor, .pinned = names,
-                                   .n_pinned = count};
-        status = graph ? tn_optimise(graph, &context, NULL) : tn_fail_memory(diag, "names", sizeof *graph);
+        status = variant ? optimise_pinned(model->import.graph, model, names, count, &graph, diag) : tn_fail_memory(diag, "names", sizeof *variant);
         if (status != TN_OK) {
-            tn_graph_destroy(graph);
             tn_give(&model->heap, variant);
             tn_give(&model->heap, key);
             return status;
@@ -383,7 +399,7 @@ done:
 static tn_status graph_for(tenon_session *session, tn_wanted *wanted, const char *const *names, size_t count, tn_diag *diag)
 {
     tenon_model *model = session->model;
-    const tn_graph *from = model->optimised;
+    const tn_graph *from = session->own_optimised ? session->own_optimised : model->optimised;
     bool all = true;
     for (size_t i = 0; i < count && all; i++) {
         all = value_named(from, names[i]) != NULL;
@@ -392,6 +408,13 @@ static tn_status graph_for(tenon_session *session, tn_wanted *wanted, const char
     if (!all && facts && !facts->has_imported) {
         return tn_fail(diag, TN_NOT_FOUND, names[0], "a wanted tensor is not in the optimised graph, and the file was saved without the imported "
                                                      "one (drop_imported), which would tell how to compute it");
+    }
+    if (!all && session->own_import) {
+        tn_graph *own = NULL;      // not kept: it is only for this session's values
+        tn_status status = optimise_pinned(session->own_import, model, names, count, &own, diag);
+        status = status == TN_OK ? cut(session, own, names, count, &wanted->graph, diag) : status;
+        tn_graph_destroy(own);
+        return status;
     }
     if (!all) {
         pthread_mutex_lock(&model->lock);
@@ -429,7 +452,8 @@ static tn_status make_wanted(tenon_session *session, const char *const *names, s
         status = tn_fail_memory(diag, "results", wanted->count * sizeof *wanted->results);
         goto done;
     }
-    TN_GO(tn_program_create(&wanted->program, names ? wanted->graph : session->model->optimised, &session->context, session->plan_cache, diag));
+    const tn_graph *whole = session->own_optimised ? session->own_optimised : session->model->optimised;
+    TN_GO(tn_program_create(&wanted->program, names ? wanted->graph : whole, &session->context, session->plan_cache, diag));
     wanted->next = session->wanted;
     session->wanted = wanted;
     wanted = NULL;
@@ -446,6 +470,7 @@ tn_status tn_api_find_wanted(tenon_session *session, const char *const *names, s
     if (count == 0) {
         names = NULL;
     }
+    TN_TRY(tn_api_override_apply(session, diag));
     size_t kept = 0;
     for (tn_wanted **link = &session->wanted; *link; link = &(*link)->next) {
         tn_wanted *wanted = *link;

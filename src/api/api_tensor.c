@@ -28,6 +28,15 @@ static tn_status find_input(tenon_session *session, const char *name, size_t *ou
     return tn_fail(diag, TN_NOT_FOUND, name, "the model has no input of this name; it has %s", list);
 }
 
+static bool is_default(const tenon_model *model, const char *name)
+{
+    bool found = false;
+    for (size_t i = 0; i < model->import.n_defaults && !found; i++) {
+        found = strcmp(model->import.defaults[i], name) == 0;
+    }
+    return found;
+}
+
 // A model that takes a scalar also takes one element of any rank, as other engines do.
 static tn_status check_input(const tn_value *value, tn_tensor *given, size_t bytes, tn_diag *diag)
 {
@@ -138,7 +147,8 @@ static tenon_status set_input(tenon_session *session, const char *name, tenon_dt
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
     }
     tn_diag_clear(&diag);
-    tn_status status = find_input(session, name, &index, &diag);
+    const bool overrides = name && is_default(session->model, name);
+    tn_status status = overrides ? TN_OK : find_input(session, name, &index, &diag);
     if (status == TN_OK && (rank < 0 || rank > TN_MAX_RANK || (rank && !dims))) {
         status = tn_fail(&diag, TN_INVALID_ARGUMENT, name, "rank %d is not in 0 .. %d, or dims is NULL", rank, TN_MAX_RANK);
     }
@@ -149,6 +159,10 @@ static tenon_status set_input(tenon_session *session, const char *name, tenon_dt
     }
     if (status != TN_OK) {
         return tn_api_fail(error, status, &diag);
+    }
+    if (overrides) {
+        const tn_tensor value = {.dtype = (tn_dtype)dtype, .shape = tn_shape_of(rank, dims), .data = (void *)(uintptr_t)data};
+        return tn_api_fail(error, tn_api_override(session, name, &value, bytes, &diag), &diag);
     }
     tn_input *input = &session->inputs[index];
     tn_tensor given = {.dtype = (tn_dtype)dtype, .shape = tn_shape_of(rank, dims), .data = (void *)(uintptr_t)data};
@@ -279,6 +293,9 @@ void tenon_session_clear_inputs(tenon_session *session)
 {
     for (size_t i = 0; session && i < session->n_inputs; i++) {
         session->inputs[i].set = false;
+    }
+    if (session) {
+        tn_api_override_clear(session);
     }
 }
 

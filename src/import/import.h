@@ -61,6 +61,9 @@ typedef struct tn_import {
     const char **metadata;         // key, value, key, value ... of metadata_props, in the graph's arena
     size_t n_metadata;             // pairs
     char format[16];               // "onnx", "tenon"
+    // Inputs that have an initialiser: constants of the graph which a caller may replace. Names, in the graph's arena.
+    const char **defaults;
+    size_t n_defaults, defaults_capacity;
 } tn_import;
 
 // Which format the bytes are: "onnx", "tenon" or NULL. Looks at structure, not at file names.

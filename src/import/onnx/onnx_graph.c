@@ -53,7 +53,23 @@ static tn_status read_sparse(tn_onnx_scope *scope, tn_span body)
     return wire.fault ? tn_onnx_malformed(scope->reader, scope->graph->name, "SparseTensorProto", wire.at, wire.fault) : TN_OK;
 }
 
-// An input that has an initialiser is a constant (files before IR version 4 list all initialisers as inputs too).
+// An input that has an initialiser is a constant (files before IR version 4 list all initialisers as inputs too). In the main graph a caller
+// may replace it.
+static tn_status keep_default(tn_onnx_scope *scope, const tn_value *value)
+{
+    tn_import *out = scope->reader->out;
+    if (scope->outer || scope->call || !value->constant) {
+        return TN_OK;
+    }
+    const char **list = tn_arena_grow(&scope->graph->arena, out->defaults, out->n_defaults, &out->defaults_capacity, sizeof *list);
+    if (!list) {
+        return tn_fail_memory(scope->reader->diag, value->name, sizeof *list);
+    }
+    out->defaults = list;
+    out->defaults[out->n_defaults++] = value->name;
+    return TN_OK;
+}
+
 static tn_status read_input(tn_onnx_scope *scope, tn_span body)
 {
     tn_onnx_reader *reader = scope->reader;
@@ -62,7 +78,7 @@ static tn_status read_input(tn_onnx_scope *scope, tn_span body)
     TN_TRY(tn_onnx_read_info(reader, body, !scope->outer, &info));
     const tn_value *known = info.name.size > 0 ? tn_map_find(&scope->values, (const char *)info.name.data, info.name.size) : NULL;
     if (known && !known->is_input) {
-        return TN_OK;
+        return keep_default(scope, known);
     }
     TN_TRY(tn_onnx_full_name(scope, info.name, "an input", &name));
     if (info.refused) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What can be seen of a session from outside: records of runs, statistics, and planning ahead of runs.
+// What can be seen of a session from outside: records of runs, statistics, planning ahead, inputs with initialisers.
 #include "support/unit.h"
 
 #include <tenon/tenon.h>
@@ -348,6 +348,200 @@ static void any_sequence_equals_fresh_sessions(void **unused)
     tenon_model_destroy(deciders);
 }
 
+// ---- inputs that have an initialiser ----
+
+// y = x * w + b as ONNX bytes; w and b are inputs too, with initialisers. Field numbers of onnx.proto.
+static size_t put(unsigned char *at, int field, const void *data, size_t size)
+{
+    at[0] = (unsigned char)(field << 3 | 2);
+    at[1] = (unsigned char)size;
+    memcpy(at + 2, data, size);
+    return size + 2;
+}
+
+static size_t put_text(unsigned char *at, int field, const char *text) { return put(at, field, text, strlen(text)); }
+
+static size_t put_value(unsigned char *at, int field, const char *name)
+{
+    static const unsigned char type[] = {0x0a, 0x08, 0x08, 0x01, 0x12, 0x04, 0x0a, 0x02, 0x08, 0x02};      // float[2]
+    unsigned char value[64];
+    size_t n = put_text(value, 1, name);
+    n += put(value + n, 2, type, sizeof type);
+    return put(at, field, value, n);
+}
+
+static size_t put_initialiser(unsigned char *at, const char *name, float a, float b)
+{
+    unsigned char tensor[64] = {0x08, 2, 0x10, 1};
+    const float values[2] = {a, b};
+    size_t n = 4;
+    n += put_text(tensor + n, 8, name);
+    n += put(tensor + n, 9, values, sizeof values);
+    return put(at, 5, tensor, n);
+}
+
+static size_t put_node(unsigned char *at, const char *op, const char *a, const char *b, const char *out)
+{
+    unsigned char node[64];
+    size_t n = put_text(node, 1, a);
+    n += put_text(node + n, 1, b);
+    n += put_text(node + n, 2, out);
+    n += put_text(node + n, 4, op);
+    return put(at, 1, node, n);
+}
+
+static size_t defaults_model(unsigned char *at)
+{
+    unsigned char graph[512], opset[] = {0x10, 13};
+    size_t n = put_node(graph, "Mul", "x", "w", "xw");
+    n += put_node(graph + n, "Add", "xw", "b", "y");
+    n += put_text(graph + n, 2, "g");
+    n += put_initialiser(graph + n, "w", 2, 3);
+    n += put_initialiser(graph + n, "b", 10, 20);
+    n += put_value(graph + n, 11, "x");
+    n += put_value(graph + n, 11, "w");
+    n += put_value(graph + n, 11, "b");
+    n += put_value(graph + n, 12, "y");
+    size_t m = 0;
+    at[m++] = 0x08;
+    at[m++] = 8;
+    at[m++] = 0x3a;      // graph: its size takes two bytes
+    at[m++] = (unsigned char)((n & 127) | 128);
+    at[m++] = (unsigned char)(n >> 7);
+    memcpy(at + m, graph, n);
+    m += n;
+    return m + put(at + m, 8, opset, sizeof opset);
+}
+
+static void set_two(tenon_session *s, const char *name, float a, float b)
+{
+    const float values[2] = {a, b};
+    const int64_t dims[1] = {2};
+    assert_int_equal(tenon_session_set_input(s, name, TENON_FLOAT32, 1, dims, values, sizeof values, NULL), TENON_OK);
+}
+
+static void expect(tenon_session *s, const char *name, float a, float b)
+{
+    tenon_tensor t;
+    tenon_error *error = NULL;
+    if (tenon_session_run(s, name ? &name : NULL, name ? 1 : 0, &error) != TENON_OK) {
+        fail_msg("%s: %s", tenon_error_place(error), tenon_error_message(error));
+    }
+    assert_int_equal(tenon_session_output(s, 0, &t, NULL), TENON_OK);
+    assert_true(((const float *)t.data)[0] == a && ((const float *)t.data)[1] == b);
+}
+
+static void initialisers_can_be_replaced(void **unused)
+{
+    unsigned char bytes[1024];
+    const size_t size = defaults_model(bytes);
+    tenon_model *model = NULL;
+    tenon_error *error = NULL;
+    const float three[3] = {1, 2, 3};
+    (void)unused;
+    if (tenon_model_open_memory(&model, bytes, size, NULL, &error) != TENON_OK) {
+        fail_msg("%s: %s", tenon_error_place(error), tenon_error_message(error));
+    }
+    assert_int_equal(tenon_model_input_count(model), 1);
+    tenon_session *s = open_session(model, 1), *other = open_session(model, 1);
+    set_two(s, "x", 1, 1);
+    set_two(other, "x", 1, 1);
+    expect(s, NULL, 12, 23);
+    set_two(s, "w", 5, 6);
+    expect(s, NULL, 15, 26);
+    expect(s, "xw", 5, 6);                     // a tensor that fusion swallowed
+    expect(other, NULL, 12, 23);               // the other session has the model's own
+    const long long made = number_in(model, s, TENON_REPORT_STATISTICS, "plans_made");
+    set_two(s, "w", 5, 6);                     // the same again
+    expect(s, NULL, 15, 26);
+    assert_int_equal(number_in(model, s, TENON_REPORT_STATISTICS, "plans_made"), made);
+    set_two(s, "b", 0, 1);
+    expect(s, NULL, 5, 7);
+    set_two(s, "w", 7, 8);
+    expect(s, NULL, 7, 9);
+    tenon_session_clear_inputs(s);
+    set_two(s, "x", 1, 1);
+    expect(s, NULL, 12, 23);
+    const int64_t dims[1] = {3};
+    assert_int_equal(tenon_session_set_input(s, "w", TENON_FLOAT32, 1, dims, three, sizeof three, NULL), TENON_INVALID_ARGUMENT);
+    assert_int_equal(tenon_session_set_input(s, "w", TENON_INT32, 1, (const int64_t[]){2}, three, 8, NULL), TENON_INVALID_ARGUMENT);
+    assert_int_equal(tenon_session_set_input(s, "w", TENON_FLOAT32, 1, (const int64_t[]){2}, three, 12, NULL), TENON_INVALID_ARGUMENT);
+    assert_int_equal(tenon_session_set_input(s, "xw", TENON_FLOAT32, 1, (const int64_t[]){2}, three, 8, NULL), TENON_NOT_FOUND);
+    tenon_session_destroy(s);
+    tenon_session_destroy(other);
+    tenon_model_destroy(model);
+}
+
+// ---- the same with each allocation refused in turn ----
+
+typedef struct counter {
+    long count, refuse, live;
+} counter;
+
+static void *take(void *context, size_t bytes, size_t alignment)
+{
+    counter *c = context;
+    void *block = NULL;
+    if (++c->count == c->refuse || posix_memalign(&block, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes ? bytes : 1) != 0) {
+        return NULL;
+    }
+    c->live++;
+    return block;
+}
+
+static void give(void *context, void *block)
+{
+    ((counter *)context)->live--;
+    free(block);
+}
+
+static tenon_status replace_and_record(counter *c)
+{
+    static const float values[2] = {5, 6};
+    unsigned char bytes[1024];
+    tenon_model *model = NULL;
+    tenon_session *s = NULL;
+    tenon_model_options mo;
+    tenon_session_options so;
+    const char *inner = "xw";
+    const int64_t dims[1] = {2};
+    char *json = NULL;
+    tenon_model_options_init(&mo);
+    mo.allocator = (tenon_allocator){take, give, c};
+    tenon_session_options_init(&so);
+    so.threads = 1;
+    const size_t size = defaults_model(bytes);
+    tenon_status status = tenon_model_open_memory(&model, bytes, size, &mo, NULL);
+    status = status ? status : tenon_session_create(&s, model, &so, NULL);
+    status = status ? status : tenon_session_profile(s, 20, NULL);
+    status = status ? status : tenon_session_set_input(s, "x", TENON_FLOAT32, 1, dims, values, sizeof values, NULL);
+    status = status ? status : tenon_session_set_input(s, "w", TENON_FLOAT32, 1, dims, values, sizeof values, NULL);
+    status = status ? status : tenon_session_run(s, NULL, 0, NULL);
+    status = status ? status : tenon_session_set_input(s, "w", TENON_FLOAT32, 1, dims, values, sizeof values, NULL);
+    status = status ? status : tenon_session_run(s, &inner, 1, NULL);
+    status = status ? status : tenon_report(s, TENON_REPORT_PROFILE, &json, NULL);
+    tenon_report_destroy(model, json);
+    tenon_session_destroy(s);
+    tenon_model_destroy(model);
+    return status;
+}
+
+static void every_allocation_may_fail(void **unused)
+{
+    (void)unused;
+    for (long refuse = 1;; refuse++) {
+        counter c = {.refuse = refuse};
+        const tenon_status status = replace_and_record(&c);
+        assert_int_equal(c.live, 0);
+        if (c.count < refuse) {
+            assert_int_equal(status, TENON_OK);
+            break;
+        }
+        // A record that finds no memory for a node's facts drops the event; everything else fails cleanly.
+        assert_true(status == TENON_OUT_OF_MEMORY || status == TENON_OK);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -356,6 +550,8 @@ int main(void)
         cmocka_unit_test(statistics_count),
         cmocka_unit_test(prepared_shapes_need_no_planning),
         cmocka_unit_test(shapes_that_do_not_fit_are_refused),
+        cmocka_unit_test(initialisers_can_be_replaced),
+        cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(data_of_branches_makes_no_plans),
         cmocka_unit_test(any_sequence_equals_fresh_sessions),
     };
