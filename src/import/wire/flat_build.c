@@ -24,7 +24,7 @@ static uint8_t *grow(tn_flat_build *build, size_t bytes)
         build->failed = true;
         return NULL;
     }
-    if (bytes > build->capacity - build->used) {
+    if (!build->data || bytes > build->capacity - build->used) {
         const size_t capacity = (build->used + bytes < 2048 ? 4096 : (build->used + bytes) * 2);
         uint8_t *data = tn_take(build->heap, capacity);
         if (!data) {

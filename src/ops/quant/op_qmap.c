@@ -27,9 +27,9 @@ static tn_status infer_table(tn_infer *infer)
 static tn_status infer_softmax(tn_infer *infer)
 {
     const tn_qsoftmax_attr *attr = infer->attr;
-    const tn_shape *x = &infer->in[0]->shape;
     int axis;
     TN_TRY(tn_infer_type(infer, 0, SET_BYTE));
+    const tn_shape *x = &infer->in[0]->shape;
     for (int i = 1; i < 5; i += 2) {
         TN_TRY(tn_infer_type(infer, i, TN_BIT(F32)));
         TN_TRY(tn_infer_scalar(infer, i));
