@@ -15,6 +15,7 @@ mv "$here/first" "$here/prefix"
 prefix=$here/prefix
 libdir=$(dirname "$(find "$prefix" -name libtenon.so | head -n 1)")
 pc=$(dirname "$(find "$prefix" -name tenon.pc)")
+[ -e "$libdir/libtenon-image.so.0" ] || { echo "libtenon-image is not beside libtenon"; exit 1; }
 generator=()
 if command -v ninja >/dev/null; then generator=(-G Ninja); fi
 
