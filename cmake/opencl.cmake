@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The OpenCL device: built where the headers are (the driver itself is opened at run time). Kernel sources (exec/opencl/kernels/**.cl)
-# are embedded as bytes by file name; a string literal would be longer than ISO C promises to take.
+# The OpenCL device: built where the headers are (the driver itself is opened at run time). Kernel sources (exec/opencl/**.cl) and tables
+# of measured tiles (**.tiles) are embedded as bytes by file name; a string literal would be longer than ISO C promises to take.
 function(tenon_opencl list)
   find_path(TENON_OPENCL_INCLUDE CL/cl.h)
   if(NOT TENON_OPENCL OR NOT TENON_OPENCL_INCLUDE)
@@ -9,7 +9,8 @@ function(tenon_opencl list)
     return()
   endif()
   include_directories(SYSTEM ${TENON_OPENCL_INCLUDE})
-  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/exec/opencl/*.cl)
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/exec/opencl/*.cl
+       ${PROJECT_SOURCE_DIR}/src/exec/opencl/*.tiles)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${sources})
   set(text "// Made by cmake/opencl.cmake.\n#include \"exec/opencl/cl_build.h\"\n\n")
   set(rows)

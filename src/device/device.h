@@ -67,6 +67,24 @@ typedef struct tn_flow_request {
     tn_diag *diag;
 } tn_flow_request;
 
+// Off-line search for the parameters of a flow's kernels.
+typedef struct tn_tune_request {
+    double seconds;
+    const char *precision, *store, *cache;   // as the flow was made; cache: where the result is kept, not NULL
+    uint64_t seed;
+    // After each layer; false: stop here. May be NULL.
+    bool (*progress)(void *context, size_t done, size_t count, const char *layer, double before_ns, double after_ns);
+    void *context;
+    tn_diag *diag;
+} tn_tune_request;
+
+// A file that a device keeps in a cache folder.
+typedef struct tn_cache_file {
+    const char *name, *kind;      // kind: "program", "tiles"
+    uint64_t bytes;
+    bool whole;                   // false: cut short or changed; it is never used
+} tn_cache_file;
+
 typedef struct tn_flow_run {
     const tn_tensor *const *in;   // one per graph input
     tn_tensor *const *out;        // one per graph output, data is there
@@ -104,6 +122,11 @@ typedef struct tn_device_vtable {
     void (*describe)(const tn_flow *flow, void (*visit)(const tn_flow_node *node, void *context), void *context);
     size_t (*memory)(const tn_flow *flow);        // bytes it holds on the device
     bool (*has)(const tn_op *op);                 // a kernel for some types; NULL: for every operator
+    tn_status (*tune)(tn_flow *flow, const tn_tune_request *request);   // NULL: nothing to tune
+    // Calls visit for each file of the folder that is the device's; false: the folder cannot be read. NULL: it keeps none.
+    bool (*cache_list)(const char *folder, void (*visit)(const tn_cache_file *file, void *context), void *context);
+    // Removes files that are not whole, then the oldest programs until at most `limit` bytes are left; the number removed.
+    unsigned (*cache_prune)(const char *folder, uint64_t limit);
 } tn_device_vtable;
 
 // All devices, from the list that the build writes (registry.gen.c); ends with NULL.

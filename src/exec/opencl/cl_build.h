@@ -10,6 +10,7 @@
 #include "dispatch/kernel.h"
 #include "exec/opencl/cl_content.h"
 #include "exec/opencl/cl_context.h"
+#include "exec/opencl/tune/cl_tile.h"
 #include "ops/nn/op_act.h"
 
 #define TN_CL_MAX_ARGS 64
@@ -57,8 +58,11 @@ typedef struct tn_cl_step {
     cl_kernel kernel;
     tn_cl_arg *args;
     int n_args;
+    const tn_cl_layer *layer;         // kernels that have tiles: what they depend on, and the tile; else NULL
+    tn_cl_tile tile;
     double estimate;                  // nanoseconds, before anything was measured
     size_t global[3], local[3];       // local[0] = 0: the driver's choice
+    size_t real[3];                   // items that have work; global is rounded up to groups
     bool image, grid_out;             // it reads or writes images; writes a grid
     cl_event event;                   // of the last run, while timed
     uint64_t nanoseconds;             // of the last timed run
@@ -74,6 +78,8 @@ typedef struct tn_cl_flow {
     tn_cl_mem *mems;
     struct tn_cl_block *blocks;
     tn_cl_mem **in, **out;            // by input and output of the graph; in: NULL where nobody reads it
+    cl_mem stage;                     // see run/cl_transfer.h
+    void *staged;                     // its address, or NULL
     size_t bytes;                     // on the device
     tn_cl_mem *flag;                  // one int: not 0 when a kernel met an index outside its tensor; NULL: none looks
     cl_int flag_seen;
@@ -92,6 +98,8 @@ typedef struct tn_cl_build {
     bool half;                        // grids hold f16
     bool buffers;                     // grids are buffers even where an image would fit
     bool once;                        // steps run now, for constants
+    bool retries;                     // the row has a narrower group to offer when the device does not take the first
+    bool too_wide;                    // then: the last step was left out
     tn_cl_value *values;              // by value id
     const tn_node *node;
     tn_cl_step *step;                 // being written
@@ -139,9 +147,12 @@ void tn_cl_begin(tn_cl_build *b, const char *file);
 // Grid `X`: X_READ(x, y), X_READ0(inside, x, y) which gives 0 where !inside. Written: Y_WRITE(x, y, texel).
 void tn_cl_in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem);
 void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem);
+// A plain f32 tensor of at most four channels read as if it were the grid `name`: no conversion, for who reads each texel a few times.
+void tn_cl_in_planes(tn_cl_build *b, const char *name, tn_cl_mem *mem, const int64_t dims[4]);
 void tn_cl_in(tn_cl_build *b, const char *type, const char *name, tn_cl_mem *mem);
 void tn_cl_out(tn_cl_build *b, const char *type, const char *name, tn_cl_mem *mem);
 void tn_cl_int(tn_cl_build *b, const char *name, int64_t value);      // must fit in 32 bits
+void tn_cl_over(tn_cl_build *b, const char *name, int64_t divisor);   // what OVER(n, name) needs; `name` is an argument too
 void tn_cl_real(tn_cl_build *b, const char *name, double value);
 void tn_cl_local(tn_cl_build *b, const char *type, const char *name, size_t bytes);
 void tn_cl_define(tn_cl_build *b, const char *name, const char *format, ...) TN_PRINTF(3, 4);
@@ -149,11 +160,13 @@ void tn_cl_code(tn_cl_build *b, const char *format, ...) TN_PRINTF(2, 3);
 // The activation as the macro ACT(v) over float or float4.
 void tn_cl_act(tn_cl_build *b, const tn_act *act);
 void tn_cl_group(tn_cl_build *b, size_t x, size_t y, size_t z);       // the work-group; else a default
+void tn_cl_tiled(tn_cl_build *b, const tn_cl_layer *layer, const tn_cl_tile *tile);   // notes what the step was made with
 void tn_cl_end(tn_cl_build *b, size_t x, size_t y, size_t z);         // items; parameters gx, gy, gz say how many are real
 
 // Gives the kernel its arguments (memory is there); puts it into the queue. Used by end and by the run.
 tn_status tn_cl_step_set(tn_cl_context *cl, tn_cl_step *step, tn_diag *diag);
-tn_status tn_cl_step_enqueue(tn_cl_context *cl, tn_cl_step *step, bool timed, tn_diag *diag);
+// event: the step's event is set.
+tn_status tn_cl_step_enqueue(tn_cl_context *cl, cl_command_queue queue, tn_cl_step *step, bool event, tn_diag *diag);
 
 // C name of an element type in kernels; NULL: plain kernels do not work on it.
 const char *tn_cl_type(tn_dtype dtype);

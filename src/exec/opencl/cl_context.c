@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "exec/opencl/cl_disk.h"
+#include "exec/opencl/tune/cl_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -106,13 +107,18 @@ tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn
     tn_cl_facts_read(&cl->driver, cl->id, &cl->facts);
     // Images pay where texture units and their caches are; a driver on the CPU computes each access (4 times slower, measured).
     cl->buffers_only = cl->facts.is_cpu || !cl->facts.images;
+    // All items of a group read the same filter texel: one load of a cache line on large GPUs, where the texture units answer each item
+    // on its own. Small ones, which share their memory with the CPU, have a cache for textures and none to speak of for buffers.
+    cl->filter_buffers = !cl->facts.unified && !cl->facts.is_cpu;
+    cl->no_sampler = cl->filter_buffers;
+    cl->baked = !cl->facts.is_cpu;
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     cl->context = cl->driver.CreateContext(properties, 1, &cl->id, NULL, NULL, &error);
     if (!cl->context) {
         status = tn_cl_fail(diag, "opencl", "a context", error);
         goto done;
     }
-    cl->queue = cl->driver.CreateCommandQueue(cl->context, cl->id, CL_QUEUE_PROFILING_ENABLE, &error);
+    cl->queue = cl->driver.CreateCommandQueue(cl->context, cl->id, 0, &error);
     if (!cl->queue) {
         status = tn_cl_fail(diag, "opencl", "a queue", error);
         goto done;
@@ -122,6 +128,17 @@ tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn
 done:
     tn_cl_context_close(cl);
     return status;
+}
+
+cl_command_queue tn_cl_timing_queue(tn_cl_context *cl)
+{
+    cl_int error = CL_SUCCESS;
+    (void)pthread_mutex_lock(&cl->lock);
+    if (!cl->timing) {
+        cl->timing = cl->driver.CreateCommandQueue(cl->context, cl->id, CL_QUEUE_PROFILING_ENABLE, &error);
+    }
+    (void)pthread_mutex_unlock(&cl->lock);
+    return cl->timing;
 }
 
 void tn_cl_context_close(tn_cl_context *cl)
@@ -134,6 +151,10 @@ void tn_cl_context_close(tn_cl_context *cl)
         cl->programs = program->next;
         (void)cl->driver.ReleaseProgram(program->program);
         tn_give(cl->base.heap, program);
+    }
+    tn_cl_table_release(&cl->tiles, cl->base.heap);
+    if (cl->timing) {
+        (void)cl->driver.ReleaseCommandQueue(cl->timing);
     }
     if (cl->queue) {
         (void)cl->driver.ReleaseCommandQueue(cl->queue);

@@ -25,16 +25,29 @@ typedef struct tn_cl_program {
     cl_program program;
 } tn_cl_program;
 
+// Rows of measured tiles (tune/cl_table.h).
+typedef struct tn_cl_table {
+    struct tn_cl_table_row *rows;
+    size_t count, room;
+} tn_cl_table;
+
 typedef struct tn_cl_context {
     tn_device base;                   // first: this is what the planner sees
     tn_cl_driver driver;
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;           // in order
+    cl_command_queue timing;          // its twin that measures each command; made when first wanted
     tn_cl_facts facts;
     bool buffers_only;                // the device's choice of store is buffers
+    bool baked;                       // numbers are written into the kernels' text instead of being arguments
+    bool no_sampler;                  // texels outside are left out by the kernels, not by the sampler's border
+    bool filter_buffers;              // filters are in buffers also where grids are images
     bool checked;                     // kernels report writes outside their grids
-    pthread_mutex_t lock;             // over programs
+    pthread_mutex_t lock;             // over programs and tiles
+    tn_cl_table tiles;
+    unsigned tile_seed;               // tests: not 0, any valid tile instead of the best known
+    bool shipped_tiles, own_tiles;    // those of the build, those of the folder were read
     tn_cl_program *programs;
     unsigned built, loaded;           // programs from source, from the cache on disk
 } tn_cl_context;
@@ -46,6 +59,9 @@ void tn_cl_facts_read(const tn_cl_driver *driver, cl_device_id id, tn_cl_facts *
 // Takes over *driver (also when it fails).
 tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
 void tn_cl_context_close(tn_cl_context *cl);
+
+// The queue that measures, or NULL. Not beside runs on the other: their commands are not in order with each other.
+cl_command_queue tn_cl_timing_queue(tn_cl_context *cl);
 
 // A program from source: built before, found in the folder `cache` (NULL: none), or built now and written there. It belongs to cl.
 tn_status tn_cl_program_get(tn_cl_context *cl, const char *source, size_t length, const char *options, const char *cache,

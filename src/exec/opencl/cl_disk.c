@@ -5,6 +5,7 @@
 #include "exec/opencl/cl_disk.h"
 
 #include "base/map.h"
+#include "exec/opencl/tune/cl_table.h"
 #include "sys/file.h"
 
 #include <dirent.h>
@@ -73,6 +74,8 @@ bool tn_cl_disk_load(tn_cl_context *cl, const char *folder, const uint64_t hash[
     return made != NULL;
 }
 
+static unsigned drop_oldest(const char *folder, uint64_t limit);
+
 void tn_cl_disk_store(tn_cl_context *cl, const char *folder, const uint64_t hash[2], cl_program program)
 {
     char path[PATH_ROOM];
@@ -92,7 +95,7 @@ void tn_cl_disk_store(tn_cl_context *cl, const char *folder, const uint64_t hash
         memcpy(file, &head, sizeof head);
         (void)mkdir(folder, 0700);
         if (tn_file_write(path, file, sizeof head + bytes, NULL) == TN_OK) {
-            tn_cl_disk_prune(folder, TN_CL_DISK_LIMIT);
+            drop_oldest(folder, TN_CL_DISK_LIMIT);
         }
     }
     tn_give(cl->base.heap, file);
@@ -100,16 +103,17 @@ void tn_cl_disk_store(tn_cl_context *cl, const char *folder, const uint64_t hash
 
 // ---- the folder ----
 
-static bool is_program(const char *name)
+static bool ends_in(const char *name, const char *end)
 {
-    const size_t length = strlen(name);
-    return length > 6 && strcmp(name + length - 6, ".clbin") == 0;
+    const size_t length = strlen(name), tail = strlen(end);
+    return length > tail && strcmp(name + length - tail, end) == 0;
 }
 
-bool tn_cl_disk_scan(const char *folder, bool repair, tn_cl_disk_state *state)
+static bool is_program(const char *name) { return ends_in(name, ".clbin"); }
+
+bool tn_cl_disk_list(const char *folder, void (*visit)(const tn_cache_file *file, void *context), void *context)
 {
     DIR *list = opendir(folder);
-    memset(state, 0, sizeof *state);
     if (!list) {
         return false;
     }
@@ -117,18 +121,15 @@ bool tn_cl_disk_scan(const char *folder, bool repair, tn_cl_disk_state *state)
         char path[PATH_ROOM];
         tn_file file;
         header head;
+        const bool program = is_program(entry->d_name), tiles = ends_in(entry->d_name, ".tiles");
         const int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if (!is_program(entry->d_name) || n < 0 || n >= PATH_ROOM || tn_file_open(&file, path, NULL) != TN_OK) {
+        if ((!program && !tiles) || n < 0 || n >= PATH_ROOM || tn_file_open(&file, path, NULL) != TN_OK) {
             continue;
         }
-        const bool whole = payload_of(&file, &head) != NULL;
-        state->files++;
-        state->bytes += file.size;
-        state->broken += !whole;
+        const bool whole = program ? payload_of(&file, &head) != NULL : tn_cl_table_whole((const char *)file.data, file.size);
+        const tn_cache_file seen = {entry->d_name, program ? "program" : "tiles", file.size, whole};
         tn_file_close(&file);
-        if (!whole && repair) {
-            (void)unlink(path);
-        }
+        visit(&seen, context);
     }
     (void)closedir(list);
     return true;
@@ -162,13 +163,34 @@ static uint64_t oldest(const char *folder, char *path, uint64_t *size)
     return sum;
 }
 
-void tn_cl_disk_prune(const char *folder, uint64_t limit)
+static unsigned drop_oldest(const char *folder, uint64_t limit)
 {
     char path[PATH_ROOM];
     uint64_t size = 0;
-    while (oldest(folder, path, &size) > limit && path[0]) {
-        if (unlink(path) != 0) {
-            return;
-        }
+    unsigned removed = 0;
+    while (oldest(folder, path, &size) > limit && path[0] && unlink(path) == 0) {
+        removed++;
     }
+    return removed;
+}
+
+typedef struct broken_file { const char *folder; char path[PATH_ROOM]; } broken_file;
+
+static void note_broken(const tn_cache_file *file, void *context)
+{
+    broken_file *found = context;
+    if (!file->whole && !found->path[0]) {
+        const int n = snprintf(found->path, PATH_ROOM, "%s/%s", found->folder, file->name);
+        found->path[0] = n > 0 && n < PATH_ROOM ? found->path[0] : 0;
+    }
+}
+
+unsigned tn_cl_disk_prune(const char *folder, uint64_t limit)
+{
+    unsigned removed = 0;
+    for (broken_file found = {.folder = folder}; tn_cl_disk_list(folder, note_broken, &found) && found.path[0] && unlink(found.path) == 0;) {
+        found.path[0] = 0;
+        removed++;
+    }
+    return removed + drop_oldest(folder, limit);
 }

@@ -13,14 +13,8 @@
 bool tn_cl_disk_load(tn_cl_context *cl, const char *folder, const uint64_t hash[2], cl_program *program);
 void tn_cl_disk_store(tn_cl_context *cl, const char *folder, const uint64_t hash[2], cl_program program);
 
-// Looks at every program of the folder: its number, bytes, and how many are not whole. Removes those that are not whole when `repair`.
-typedef struct tn_cl_disk_state {
-    unsigned files, broken;
-    uint64_t bytes;
-} tn_cl_disk_state;
-bool tn_cl_disk_scan(const char *folder, bool repair, tn_cl_disk_state *state);
-
-// Removes the oldest programs until at most `limit` bytes are left.
-void tn_cl_disk_prune(const char *folder, uint64_t limit);
+// See device.h.
+bool tn_cl_disk_list(const char *folder, void (*visit)(const tn_cache_file *file, void *context), void *context);
+unsigned tn_cl_disk_prune(const char *folder, uint64_t limit);
 
 #endif

@@ -6,6 +6,8 @@
 
 #include "exec/opencl/rows/cl_rows.h"
 #include "exec/opencl/run/cl_slice.h"
+#include "exec/opencl/run/cl_transfer.h"
+#include "exec/opencl/tune/cl_table.h"
 
 #include <string.h>
 
@@ -128,6 +130,7 @@ tn_status tn_cl_flow_make(tn_cl_context *cl, const tn_flow_request *request, tn_
         b.cache = request->cache;
         b.flow->slice_ns = request->slice_ns;
         b.buffers = request->store ? strcmp(request->store, "buffer") == 0 : cl->buffers_only;
+        tn_cl_table_load(cl, request->cache);
         if (add_inputs(&b) == TN_OK) {
             tn_cl_plan_views(&b);
         }
@@ -136,6 +139,9 @@ tn_status tn_cl_flow_make(tn_cl_context *cl, const tn_flow_request *request, tn_
         }
         if (b.status == TN_OK) {
             add_outputs(&b);
+        }
+        if (b.status == TN_OK) {
+            tn_cl_stage_make(b.flow);
         }
     }
     return tn_cl_build_close(&b, flow);
@@ -154,6 +160,7 @@ void tn_cl_flow_release(tn_cl_flow *flow)
         }
         (void)flow->cl->driver.ReleaseKernel(step->kernel);
     }
+    tn_cl_stage_release(flow);
     tn_cl_memory_release(flow);
     tn_arena_deinit(&flow->arena);
     tn_give(heap, flow);
@@ -161,38 +168,30 @@ void tn_cl_flow_release(tn_cl_flow *flow)
 
 // ---- running ----
 
-static tn_status transfer(tn_cl_flow *flow, const tn_flow_run *run, bool back)
-{
-    const tn_cl_driver *driver = &flow->cl->driver;
-    const size_t n = back ? flow->graph->n_outputs : flow->graph->n_inputs;
-    for (size_t i = 0; i < n; i++) {
-        const tn_tensor *tensor = back ? run->out[i] : run->in[i];
-        const tn_cl_mem *mem = back ? flow->out[i] : flow->in[i];
-        size_t bytes = 0;
-        if (!mem || !tensor || !tn_tensor_bytes(tensor, &bytes) || bytes == 0) {
-            continue;
-        }
-        const cl_int error = back ? driver->EnqueueReadBuffer(flow->cl->queue, mem->handle, CL_FALSE, 0, bytes, tensor->data, 0, NULL, NULL)
-                                  : driver->EnqueueWriteBuffer(flow->cl->queue, mem->handle, CL_FALSE, 0, bytes, tensor->data, 0, NULL, NULL);
-        if (error != CL_SUCCESS) {
-            return tn_cl_fail(run->diag, "opencl", back ? "a download" : "an upload", error);
-        }
-    }
-    return TN_OK;
-}
-
+// A timed run measures on another queue, which begins when the first has sent all operands and ends before results are read.
 static tn_status enqueue_all(tn_cl_flow *flow, const tn_flow_run *run, bool timed)
 {
-    TN_TRY(transfer(flow, run, false));
-    TN_TRY(tn_cl_run_steps(flow, run, timed));
+    tn_cl_context *cl = flow->cl;
+    if (timed && !tn_cl_timing_queue(cl)) {
+        return tn_fail(run->diag, TN_DEVICE, "opencl", "the device has no queue that measures");
+    }
+    TN_TRY(tn_cl_send(flow, run));
+    cl_int error = timed ? cl->driver.Finish(cl->queue) : CL_SUCCESS;
+    if (error == CL_SUCCESS) {
+        const tn_status status = tn_cl_run_steps(flow, run, timed);
+        error = timed ? cl->driver.Finish(cl->timing) : CL_SUCCESS;
+        TN_TRY(status);
+    }
+    if (error != CL_SUCCESS) {
+        return tn_cl_fail(run->diag, "opencl", "to finish", error);
+    }
     if (flow->flag) {
-        const cl_int error = flow->cl->driver.EnqueueReadBuffer(flow->cl->queue, flow->flag->handle, CL_FALSE, 0, sizeof flow->flag_seen,
-                                                                &flow->flag_seen, 0, NULL, NULL);
+        error = cl->driver.EnqueueReadBuffer(cl->queue, flow->flag->handle, CL_FALSE, 0, sizeof flow->flag_seen, &flow->flag_seen, 0, NULL, NULL);
         if (error != CL_SUCCESS) {
             return tn_cl_fail(run->diag, "opencl", "a download", error);
         }
     }
-    return transfer(flow, run, true);
+    return tn_cl_receive(flow, run);
 }
 
 // An index outside its tensor: said once, then forgotten, so that the next run starts clean.
@@ -242,6 +241,9 @@ static tn_status run_flow(tn_cl_flow *flow, const tn_flow_run *run, bool timed)
     const cl_int error = flow->cl->driver.Finish(flow->cl->queue);
     if (status == TN_OK && error != CL_SUCCESS) {
         status = tn_cl_fail(run->diag, "opencl", "to finish", error);
+    }
+    if (status == TN_OK) {
+        tn_cl_fetch(flow, run);
     }
     if (timed) {
         read_times(flow);

@@ -241,9 +241,9 @@ tn_status tn_cl_step_set(tn_cl_context *cl, tn_cl_step *step, tn_diag *diag)
     return TN_OK;
 }
 
-tn_status tn_cl_step_enqueue(tn_cl_context *cl, tn_cl_step *step, bool timed, tn_diag *diag)
+tn_status tn_cl_step_enqueue(tn_cl_context *cl, cl_command_queue queue, tn_cl_step *step, bool event, tn_diag *diag)
 {
-    const cl_int error = cl->driver.EnqueueNDRangeKernel(cl->queue, step->kernel, 3, NULL, step->global, step->local[0] ? step->local : NULL,
-                                                         0, NULL, timed ? &step->event : NULL);
+    const cl_int error = cl->driver.EnqueueNDRangeKernel(queue, step->kernel, 3, NULL, step->global, step->local[0] ? step->local : NULL,
+                                                         0, NULL, event ? &step->event : NULL);
     return error == CL_SUCCESS ? TN_OK : tn_cl_fail(diag, step->node ? step->node->name : step->file, "a kernel", error);
 }

@@ -51,11 +51,9 @@ void tn_cl_begin(tn_cl_build *b, const char *file)
     b->step->args = args;
     b->step->file = file;
     b->step->node = b->node;
+    b->too_wide = false;
     b->params.length = 0;
     b->prologue.length = 0;
-    tn_cl_int(b, "gx", 0);
-    tn_cl_int(b, "gy", 0);
-    tn_cl_int(b, "gz", 0);
 }
 
 static tn_cl_arg *next_arg(tn_cl_build *b, tn_cl_arg_kind kind)
@@ -75,16 +73,43 @@ static tn_cl_arg *next_arg(tn_cl_build *b, tn_cl_arg_kind kind)
     return arg;
 }
 
-void tn_cl_int(tn_cl_build *b, const char *name, int64_t value)
+// A number is an argument, so that layers share programs; or, where starting a kernel costs more the more arguments it has and compilers are
+// quick, a constant of the text, which also makes divisions cheap. Constants are enumerators: macros would change `v.w`.
+static void number(tn_cl_build *b, int64_t value, const char *name, const char *tail)
 {
-    tn_cl_arg *arg = next_arg(b, TN_CL_ARG_INT);
-    if (arg && (value > INT32_MAX || value < INT32_MIN)) {
+    if (broken(b)) {
+        return;
+    }
+    if (value > INT32_MAX || value < INT32_MIN) {
         b->status = tn_fail(b->diag, TN_UNSUPPORTED, b->node ? b->node->name : "opencl", "a size of %lld does not fit a kernel's 32 bits",
                             (long long)value);
-    } else if (arg) {
-        arg->i = (cl_int)value;
-        tn_text_add(&b->params, "int %s", name);
+    } else if (b->cl->baked) {
+        tn_text_add(&b->prologue, "enum { %s%s = %lld };\n", name, tail, (long long)value);
+    } else {
+        tn_cl_arg *arg = next_arg(b, TN_CL_ARG_INT);
+        if (arg) {
+            arg->i = (cl_int)value;
+            tn_text_add(&b->params, "int %s%s", name, tail);
+        }
     }
+}
+
+void tn_cl_int(tn_cl_build *b, const char *name, int64_t value) { number(b, value, name, ""); }
+
+// The multiplier and shift that stand for a division by d (Granlund and Montgomery, 1994): with s = ceil(log2 d) and m = ceil(2^(31 + s) / d),
+// n m / 2^(31 + s) rounds down to n / d for each n < 2^31, and m < 2^32. The product's high word has 32 of the places gone.
+void tn_cl_over(tn_cl_build *b, const char *name, int64_t divisor)
+{
+    char text[32];
+    int s = 1;
+    while ((INT64_C(1) << s) < divisor && s < 31) {
+        s++;
+    }
+    const uint64_t d = (uint64_t)TN_MAX(divisor, 2), m = ((UINT64_C(1) << (31 + s)) + d - 1) / d;
+    (void)snprintf(text, sizeof text, "%.20s_over", name);
+    tn_cl_int(b, text, (int32_t)(uint32_t)m);
+    (void)snprintf(text, sizeof text, "%.20s_shift", name);
+    tn_cl_int(b, text, s - 1);
 }
 
 void tn_cl_real(tn_cl_build *b, const char *name, double value)
@@ -148,8 +173,7 @@ static const char *first_column(tn_cl_build *b, const char *name, const tn_cl_me
 {
     text[0] = 0;
     if (mem->of) {
-        tn_cl_int(b, "", (int64_t)mem->x0);
-        tn_text_add(&b->params, "%s_x0", name);
+        number(b, (int64_t)mem->x0, name, "_x0");
         (void)snprintf(text, 48, " + %.32s_x0", name);
     }
     return text;
@@ -165,14 +189,19 @@ void tn_cl_in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
     if (mem->image) {
         tn_text_add(&b->params, "__read_only image2d_t %s_", name);
         const char *x0 = first_column(b, name, mem, column);
-        tn_text_add(&b->prologue, "#define %s_READ(px, py) read_image%s(%s_, TEXEL, (int2)((px)%s, (py)))\n", name, s->suffix, name, x0);
-        tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) read_image%s(%s_, TEXEL, (int2)((ok) ? (px)%s : -1, (py)))\n", name,
-                    s->suffix, name, x0);
+        const bool border = !b->cl->no_sampler;
+        tn_text_add(&b->prologue, "#define %s_READ(px, py) read_image%s(%s_, %s(int2)((px)%s, (py)))\n", name, s->suffix, name,
+                    border ? "TEXEL, " : "", x0);
+        if (border) {
+            tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) read_image%s(%s_, TEXEL, (int2)((ok) ? (px)%s : -1, (py)))\n", name,
+                        s->suffix, name, x0);
+        } else {
+            tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) ((ok) ? %s_READ(px, py) : (%s)(0))\n", name, name, s->texel);
+        }
         return;
     }
     tn_text_add(&b->params, "__global const %s *%s_", s->stored, name);
-    tn_cl_int(b, "", (int64_t)(mem->of ? mem->of->width : mem->width));
-    tn_text_add(&b->params, "%s_pitch", name);
+    number(b, (int64_t)(mem->of ? mem->of->width : mem->width), name, "_pitch");
     const char *x0 = first_column(b, name, mem, column);
     tn_text_add(&b->prologue, "#define %s_READ(px, py) ", name);
     if (mem->element == TN_CL_F16) {
@@ -182,6 +211,23 @@ void tn_cl_in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
                                                            : "%s_[%s_pitch * (py) + (px)%s]\n", name, name, x0);
     }
     tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) ((ok) ? %s_READ(px, py) : (%s)(0))\n", name, name, s->texel);
+}
+
+void tn_cl_in_planes(tn_cl_build *b, const char *name, tn_cl_mem *mem, const int64_t dims[4])
+{
+    static const char lanes[] = "xyzw";
+    if (!mem_arg(b, mem)) {
+        return;
+    }
+    tn_text_add(&b->params, "__global const float *%s_", name);
+    tn_text_add(&b->prologue, "float4 %s_texel(__global const float *a, int px, int py)\n{\n    float4 v = (float4)(0.0f);\n"
+                "    a += (py / %lld * %lld + py %% %lld) * %lld + px;\n", name, (long long)dims[2], (long long)(dims[1] * dims[2]),
+                (long long)dims[2], (long long)dims[3]);
+    for (int64_t c = 0; c < dims[1]; c++) {
+        tn_text_add(&b->prologue, "    v.%c = a[%lld];\n", lanes[c], (long long)(c * dims[2] * dims[3]));
+    }
+    tn_text_add(&b->prologue, "    return v;\n}\n#define %s_READ(px, py) %s_texel(%s_, (px), (py))\n"
+                "#define %s_READ0(ok, px, py) ((ok) ? %s_READ(px, py) : (float4)(0.0f))\n", name, name, name, name, name);
 }
 
 void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
@@ -196,8 +242,7 @@ void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
                             : mem->element == TN_CL_U8 ? "__global uchar4 *%s_" : mem->element == TN_CL_I32 ? "__global int4 *%s_"
                                                                                                            : "__global float4 *%s_", name);
     if (!mem->image) {
-        tn_cl_int(b, "", (int64_t)(mem->of ? mem->of->width : mem->width));
-        tn_text_add(&b->params, "%s_pitch", name);
+        number(b, (int64_t)(mem->of ? mem->of->width : mem->width), name, "_pitch");
     }
     const char *x0 = first_column(b, name, mem, column);
     const char *macro = b->cl->checked ? "PUT" : "WRITE";
@@ -211,10 +256,8 @@ void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
                     mem->element == TN_CL_U8 ? "convert_uchar4(v)" : "(v)");
     }
     if (b->cl->checked) {
-        tn_cl_int(b, "", (int64_t)mem->width);
-        tn_text_add(&b->params, "%s_w", name);
-        tn_cl_int(b, "", (int64_t)mem->height);
-        tn_text_add(&b->params, "%s_h", name);
+        number(b, (int64_t)mem->width, name, "_w");
+        number(b, (int64_t)mem->height, name, "_h");
         tn_text_add(&b->prologue, "#define %s_WRITE(px, py, v) do { if ((uint)(px) >= (uint)%s_w || (uint)(py) >= (uint)%s_h) check[0] = "
                     "step_number; else { %s_PUT(px, py, v); } } while (0)\n", name, name, name, name);
     }
@@ -263,6 +306,19 @@ void tn_cl_group(tn_cl_build *b, size_t x, size_t y, size_t z)
         b->step->local[0] = x;
         b->step->local[1] = y;
         b->step->local[2] = z;
+        tn_cl_define(b, "GROUP", "__attribute__((reqd_work_group_size(%zu, %zu, %zu)))", x, y, z);
+    }
+}
+
+void tn_cl_tiled(tn_cl_build *b, const tn_cl_layer *layer, const tn_cl_tile *tile)
+{
+    tn_cl_layer *own = broken(b) ? NULL : tn_arena_array(&b->flow->arena, 1, sizeof *own);
+    if (own) {
+        *own = *layer;
+        b->step->layer = own;
+        b->step->tile = *tile;
+    } else if (!broken(b)) {
+        no_memory(b, sizeof *own);
     }
 }
 
@@ -291,9 +347,29 @@ static void set_sizes(tn_cl_build *b, size_t x, size_t y, size_t z)
         step->local[2] = 1;
     }
     for (int i = 0; i < 3; i++) {
-        step->args[i].i = (cl_int)real[i];
+        step->real[i] = real[i];
         step->global[i] = TN_CEIL_DIV(real[i], step->local[i]) * step->local[i];
     }
+}
+
+static size_t group_items(const tn_cl_step *step) { return step->local[0] * step->local[1] * step->local[2]; }
+
+// The kernel needs so many registers that the device takes only `most` items in a group. false: the step cannot be made with this group.
+static bool narrow(tn_cl_build *b, size_t most, bool free_group)
+{
+    tn_cl_step *step = b->step;
+    b->too_wide = !free_group && b->retries;
+    if (!free_group) {
+        b->status = b->retries ? TN_OK : tn_fail(b->diag, TN_DEVICE, step->file, "the device takes %zu items in a group, not %zu", most, group_items(step));
+        return false;
+    }
+    for (int i = 2; i >= 0; i--) {
+        while (step->local[i] > 1 && group_items(step) > most) {
+            step->local[i] /= 2;
+        }
+        step->global[i] = TN_CEIL_DIV(step->real[i], step->local[i]) * step->local[i];
+    }
+    return true;
 }
 
 static const tn_cl_source *source_named(const char *name)
@@ -315,6 +391,7 @@ static void write_source(tn_cl_build *b)
                                  : tn_fail(b->diag, TN_INTERNAL, b->step->file, "there is no kernel source of this name");
         return;
     }
+    tn_text_add(&b->source, b->cl->baked ? "#define BAKED 1\n" : "");
     tn_text_bytes(&b->source, (const char *)head->data, head->size);
     tn_text_bytes(&b->source, b->prologue.data ? b->prologue.data : "", b->prologue.length);
     tn_text_add(&b->source, "#define PARAMETERS ");
@@ -340,10 +417,14 @@ void tn_cl_end(tn_cl_build *b, size_t x, size_t y, size_t z)
         b->status = tn_fail(b->diag, TN_UNSUPPORTED, b->step->file, "more items than a kernel can count");
         return;
     }
+    tn_cl_int(b, "gx", (int64_t)x);
+    tn_cl_int(b, "gy", (int64_t)y);
+    tn_cl_int(b, "gz", (int64_t)z);
     if (b->cl->checked) {
         tn_cl_int(b, "step_number", b->flow->n_steps + 1);
         tn_cl_out(b, "int", "check", b->flow->check);
     }
+    const bool free_group = b->step->local[0] == 0;
     set_sizes(b, x, y, z);
     write_source(b);
     if (broken(b)) {
@@ -358,11 +439,17 @@ void tn_cl_end(tn_cl_build *b, size_t x, size_t y, size_t z)
         b->status = tn_cl_fail(b->diag, b->step->file, "a kernel", error);
         return;
     }
+    size_t most = b->cl->facts.max_group;
+    (void)b->cl->driver.GetKernelWorkGroupInfo(b->step->kernel, b->cl->id, CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, NULL);
+    if (group_items(b->step) > most && !narrow(b, most, free_group)) {
+        (void)b->cl->driver.ReleaseKernel(b->step->kernel);
+        return;
+    }
     tn_cl_flow *flow = b->flow;
     b->step->estimate = tn_cl_slice_estimate(&b->cl->facts, b->step);
     if (b->once) {
         b->status = tn_cl_step_set(b->cl, b->step, b->diag);
-        b->status = broken(b) ? b->status : tn_cl_step_enqueue(b->cl, b->step, false, b->diag);
+        b->status = broken(b) ? b->status : tn_cl_step_enqueue(b->cl, b->cl->queue, b->step, false, b->diag);
         (void)b->cl->driver.ReleaseKernel(b->step->kernel);
         return;
     }

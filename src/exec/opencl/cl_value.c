@@ -123,6 +123,8 @@ tn_cl_mem *tn_cl_weight(tn_cl_build *b, tn_cl_content content, const int64_t dim
     // Readers of filters step over whole blocks of four input channels, so in a buffer the row goes on with zeros to the block's end.
     const tn_cl_facts *facts = &b->cl->facts;
     const size_t whole = TN_CEIL_DIV(width, 4) * 4;
+    const bool outer_store = b->buffers;
+    b->buffers = outer_store || (b->cl->filter_buffers && content != TN_CL_IN_OUT_CHANNEL);
     const bool fits = facts->images && !b->buffers && whole <= facts->max_width && height <= facts->max_height;
     width = content == TN_CL_CONV2D_FILTER && !fits ? whole : width;
     const bool outer = b->once;
@@ -132,6 +134,7 @@ tn_cl_mem *tn_cl_weight(tn_cl_build *b, tn_cl_content content, const int64_t dim
     tn_cl_to_grid(b, content, dims, block, plain, grid);
     tn_cl_drop(b, plain);
     b->once = outer;
+    b->buffers = outer_store;
     return broken(b) ? NULL : grid;
 }
 

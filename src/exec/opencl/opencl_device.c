@@ -2,7 +2,10 @@
 // OpenCL as a device for the planner: probing, bidding, and the sub-flows of cl_flow.c.
 // Ownership: see device/device.h. Threads: see device/device.h.
 #include "exec/opencl/cl_flow.h"
+#include "exec/opencl/cl_disk.h"
 #include "exec/opencl/rows/cl_rows.h"
+#include "exec/opencl/tune/cl_search.h"
+#include "exec/opencl/tune/cl_table.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -102,7 +105,7 @@ static void opencl_describe(const tn_flow *base, void (*visit)(const tn_flow_nod
             if (step->node == node) {
                 line.kernel = step->file;
                 line.impl = tn_impl_text(step->image ? TN_IMPL_OPENCL_IMAGE : TN_IMPL_OPENCL_BUFFER);
-                line.layout_in = step->args[3].mem && step->args[3].mem->grid ? "in_out_channel" : "plain";
+                line.layout_in = step->n_args > 0 && step->args[0].mem && step->args[0].mem->grid ? "in_out_channel" : "plain";
                 line.layout_out = step->grid_out ? "in_out_channel" : "plain";
                 line.nanoseconds += step->nanoseconds;
             }
@@ -111,12 +114,24 @@ static void opencl_describe(const tn_flow *base, void (*visit)(const tn_flow_nod
     }
 }
 
+static tn_status opencl_tune(tn_flow *base, const tn_tune_request *request)
+{
+    tn_cl_flow *flow = (tn_cl_flow *)base;
+    TN_TRY(tn_cl_search(flow, request));
+    return tn_cl_table_save(flow->cl, request->cache, request->diag);
+}
+
 static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
 
 const tn_device_vtable tn_device_opencl = {
     .name = "opencl", .named_only = true, .probe = opencl_probe, .open = opencl_open, .close = opencl_close, .bid = opencl_bid,
     .transfer_cost = opencl_transfer, .call_cost = opencl_call, .compile = opencl_compile, .execute = opencl_execute,
+<<<<<<< HEAD
     .release = opencl_release, .describe = opencl_describe, .memory = opencl_memory, .has = tn_cl_row_exists,
+=======
+    .release = opencl_release, .describe = opencl_describe, .memory = opencl_memory,
+    .tune = opencl_tune, .cache_list = tn_cl_disk_list, .cache_prune = tn_cl_disk_prune,
+>>>>>>> f3a4a0c (opencl: tiles by a device model or a table, split reductions, pinned transfers)
 };
 
 static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)

@@ -155,6 +155,10 @@ static void rows_agree(void **state)
     for (const tn_case_family *const *family = tn_case_families; *family; family++) {
         for (unsigned i = 0; i < (*family)->listed + random_cases && (!wanted_family || strcmp((*family)->name, wanted_family) == 0); i++) {
             device->buffers_only = i % 2 == 1;
+            device->baked = i % 9 == 0;
+            device->no_sampler = i % 4 == 0;
+            device->filter_buffers = i % 3 == 0;
+            device->tile_seed = i % 3 == 0 ? i + 1 : 0;      // a third of the cases with odd tiles, the others with those of a user
             try_case(*family, i);
         }
     }

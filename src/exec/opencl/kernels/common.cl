@@ -6,6 +6,13 @@ __constant sampler_t TEXEL = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | C
 #define X_ID ((int)get_global_id(0))
 #define Y_ID ((int)get_global_id(1))
 #define Z_ID ((int)get_global_id(2))
+// n / d for 0 <= n < 2^31. Where d is no constant, by numbers that the host made of it (tn_cl_over): a division takes many times the
+// instructions.
+#ifdef BAKED
+#define OVER(n, d) ((n) / (d))
+#else
+#define OVER(n, d) ((d) == 1 ? (n) : (int)(mul_hi((uint)(n), (uint)d##_over) >> d##_shift))
+#endif
 #define CD4(n) (((n) + 3) / 4)
 
 // NaN where either operand is NaN, unlike fmin and fmax.

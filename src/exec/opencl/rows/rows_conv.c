@@ -2,6 +2,7 @@
 // Convolution: grids in, grids out, bias, residual and activation in the same kernel.
 // Ownership: const data. Threads: any.
 #include "exec/opencl/rows/cl_rows.h"
+#include "exec/opencl/tune/cl_tile.h"
 
 #include "ops/nn/op_conv.h"
 
@@ -117,7 +118,11 @@ typedef struct operands {
 
 static void operand_args(tn_cl_build *b, const operands *o, const layer *l)
 {
-    tn_cl_in_grid(b, "X", o->x);
+    if (o->x && !o->x->grid) {
+        tn_cl_in_planes(b, "X", o->x, (const int64_t[]){l->x.n, l->x.c, l->x.h, l->x.w});
+    } else {
+        tn_cl_in_grid(b, "X", o->x);
+    }
     if (o->bias) {
         tn_cl_in_grid(b, "B", o->bias);
         tn_cl_define(b, "BIAS", "1");
@@ -131,71 +136,99 @@ static void operand_args(tn_cl_build *b, const operands *o, const layer *l)
     tn_cl_mask(b, l->y.c);
 }
 
-// How one layer is cut into items: see kernels/nn/conv.cl.
-typedef struct tiling {
-    int64_t ob, p, split, group_x;
-} tiling;
-
-// Large tiles read less per multiplication; small maps need many items, and then items that share a reduction.
-static tiling tile(const tn_cl_facts *facts, int64_t pixels, int64_t out_blocks, bool grouped, int64_t reduction)
+static tn_cl_layer facts_of(const tn_cl_build *b, const layer *l, const operands *o, tn_cl_layer_kind kind, int64_t in_channels)
 {
-    static const struct { int64_t ob, p; } shapes[] = {{2, 4}, {1, 4}, {1, 2}, {1, 1}};
-    const int64_t wanted = facts->is_cpu ? 64 * (int64_t)facts->units : 512 * (int64_t)facts->units;
-    tiling t = {1, 1, 1, 32};
-    for (size_t i = 0; i < TN_COUNT(shapes); i++) {
-        t.ob = shapes[i].ob;
-        t.p = shapes[i].p;
-        const int64_t items = TN_CEIL_DIV(pixels, t.p) * TN_CEIL_DIV(out_blocks, t.ob);
-        if ((!grouped || t.ob == 1) && items >= wanted) {
-            break;
-        }
-    }
-    if (facts->is_cpu) {
-        return t;
-    }
-    const int64_t items = TN_CEIL_DIV(pixels, t.p) * TN_CEIL_DIV(out_blocks, t.ob);
-    while (t.split < 16 && items * t.split < wanted && reduction >= 4 * t.split) {
-        t.split *= 2;
-    }
-    t.group_x = t.split > 4 ? 16 : 32;
-    return t;
+    return (tn_cl_layer){.kind = kind, .pixels = l->y.n * l->y.h * l->y.w, .out_blocks = TN_CEIL_DIV(l->y.c, 4),
+                         .in_blocks = TN_CEIL_DIV(in_channels, 4), .kh = l->kh, .kw = l->kw, .stride = l->window.stride[0],
+                         .group = kind == TN_CL_LAYER_DEPTHWISE ? 1 : l->group, .height = l->y.h, .image = o->y && o->y->image, .half = b->half};
 }
 
-static void emit_direct(tn_cl_build *b, const layer *l, const operands *o, const void *weights, int64_t in_channels)
+// Every tap of every result lies inside the map.
+static bool inside(const layer *l)
 {
-    const int64_t dims[4] = {l->y.c, in_channels, l->kh, l->kw};
-    const int64_t out_blocks = TN_CEIL_DIV(l->y.c, 4), pixels = l->y.n * l->y.h * l->y.w;
-    const int64_t group_out = l->group == 1 ? out_blocks : out_blocks / l->group, group_in = TN_CEIL_DIV(in_channels, 4);
-    const tiling t = tile(&b->cl->facts, pixels, out_blocks, l->group > 1, group_in);
-    tn_cl_mem *filter = tn_cl_weight(b, TN_CL_CONV2D_FILTER, dims, 0, weights);
+    const tn_window *w = &l->window;
+    return !l->deconv && w->pad_begin[0] == 0 && w->pad_begin[1] == 0 &&
+           (l->y.h - 1) * w->stride[0] + (l->kh - 1) * w->dilation[0] < l->x.h && (l->y.w - 1) * w->stride[1] + (l->kw - 1) * w->dilation[1] < l->x.w;
+}
+
+static void direct_step(tn_cl_build *b, const layer *l, const operands *o, tn_cl_mem *filter, const tn_cl_layer *facts, const tn_cl_tile *t)
+{
+    const int64_t group_out = l->group == 1 ? facts->out_blocks : facts->out_blocks / l->group;
+    const int split = t->split_t * t->split_c;
     tn_cl_begin(b, "conv");
     operand_args(b, o, l);
     tn_cl_in_grid(b, "F", filter);
     tn_cl_int(b, "n", l->y.n);
     window_defines(b, l);
-    tn_cl_int(b, "group_out", group_out);
-    tn_cl_int(b, "group_in", group_in);
-    tn_cl_int(b, "out_blocks", out_blocks);
-    tn_cl_define(b, "OB", "%d", (int)t.ob);
-    tn_cl_define(b, "P", "%d", (int)t.p);
-    tn_cl_define(b, "SPLIT", "%d", (int)t.split);
-    if (t.split > 1) {
-        tn_cl_local(b, "float4", "sums", (size_t)(t.split * t.ob * t.p * t.group_x) * 16);
-        tn_cl_group(b, (size_t)t.group_x, 1, (size_t)t.split);
+    tn_cl_over(b, "ow", l->y.w);
+    if (l->y.n == 1) {
+        tn_cl_define(b, "ONE_PICTURE", "1");
+    } else {
+        tn_cl_over(b, "oh", l->y.h);
     }
-    tn_cl_end(b, (size_t)TN_CEIL_DIV(pixels, t.p), (size_t)TN_CEIL_DIV(out_blocks, t.ob), (size_t)t.split);
+    tn_cl_int(b, "group_out", group_out);
+    tn_cl_int(b, "group_in", facts->in_blocks);
+    tn_cl_int(b, "out_blocks", facts->out_blocks);
+    const struct { const char *name; int value; } defines[] = {
+        {"OB", t->ob}, {"P", t->p}, {"SPLIT_T", t->split_t}, {"SPLIT_C", t->split_c}, {"LANES_X", t->lanes_x}, {"LANES_Y", t->lanes_y},
+        {"INSIDE", inside(l)}, {"UNROLL", b->cl->facts.is_cpu || t->ob * t->p > 8 ? 1 : t->ob * t->p > 2 ? 2 : 4},
+    };
+    for (size_t i = 0; i < TN_COUNT(defines); i++) {
+        tn_cl_define(b, defines[i].name, "%d", defines[i].value);
+    }
+    if (split > 1) {
+        tn_cl_local(b, "float4", "sums", (size_t)(split * t->p * t->lanes_x * t->lanes_y) * 16);
+    }
+    tn_cl_tiled(b, facts, t);
+    tn_cl_group(b, (size_t)t->lanes_x, (size_t)t->lanes_y, (size_t)split);
+    tn_cl_end(b, (size_t)TN_CEIL_DIV(facts->pixels, t->p), (size_t)TN_CEIL_DIV(facts->out_blocks, t->ob), (size_t)split);
 }
 
-static void emit_depthwise(tn_cl_build *b, const layer *l, const operands *o, const void *weights)
+static void emit_direct(tn_cl_build *b, const layer *l, const operands *o, const void *weights, int64_t in_channels)
 {
-    const int64_t dims[4] = {l->y.c, 1, l->kh, l->kw}, p = b->cl->facts.is_cpu || l->y.h * l->y.w > 1024 ? 4 : 1;
-    tn_cl_mem *filter = tn_cl_weight(b, TN_CL_DW_CONV2D_FILTER, dims, 0, weights);
+    const int64_t dims[4] = {l->y.c, in_channels, l->kh, l->kw};
+    const tn_cl_layer facts = facts_of(b, l, o, TN_CL_LAYER_CONV, in_channels);
+    tn_cl_tile tile = tn_cl_tile_for(b->cl, &facts);
+    tn_cl_mem *filter = tn_cl_weight(b, TN_CL_CONV2D_FILTER, dims, 0, weights);
+    for (bool again = true; again; again = b->too_wide) {
+        tn_cl_tile next = tile;
+        b->retries = tn_cl_tile_narrower(&next);
+        direct_step(b, l, o, filter, &facts, &tile);
+        tile = next;
+    }
+    b->retries = false;
+}
+
+static void depthwise_step(tn_cl_build *b, const layer *l, const operands *o, tn_cl_mem *filter, const tn_cl_layer *facts, const tn_cl_tile *t)
+{
     tn_cl_begin(b, "conv_depthwise");
     operand_args(b, o, l);
     tn_cl_in_grid(b, "F", filter);
     window_defines(b, l);
-    tn_cl_define(b, "P", "%d", (int)p);
-    tn_cl_end(b, (size_t)TN_CEIL_DIV(l->y.w, p), (size_t)TN_CEIL_DIV(l->y.c, 4), (size_t)(l->y.n * l->y.h));
+    tn_cl_define(b, "P", "%d", t->p);
+    tn_cl_define(b, "UNROLL", "%d", l->kh * l->kw <= 9 ? 3 : 1);
+    tn_cl_over(b, "ow", l->y.w);
+    if (l->y.n == 1) {
+        tn_cl_define(b, "ONE_PICTURE", "1");
+    }
+    tn_cl_tiled(b, facts, t);
+    tn_cl_group(b, (size_t)t->lanes_x, 1, 1);
+    tn_cl_end(b, (size_t)(l->y.w * TN_CEIL_DIV(l->y.c, 4)), (size_t)(l->y.n * TN_CEIL_DIV(l->y.h, t->p)), 1);
+}
+
+static void emit_depthwise(tn_cl_build *b, const layer *l, const operands *o, const void *weights)
+{
+    const int64_t dims[4] = {l->y.c, 1, l->kh, l->kw};
+    const tn_cl_layer facts = facts_of(b, l, o, TN_CL_LAYER_DEPTHWISE, 1);
+    tn_cl_tile tile = tn_cl_tile_for(b->cl, &facts);
+    tn_cl_mem *filter = tn_cl_weight(b, TN_CL_DW_CONV2D_FILTER, dims, 0, weights);
+    for (bool again = true; again; again = b->too_wide) {
+        tn_cl_tile next = tile;
+        b->retries = tn_cl_tile_narrower(&next);
+        depthwise_step(b, l, o, filter, &facts, &tile);
+        tile = next;
+    }
+    b->retries = false;
 }
 
 static void emit_group(tn_cl_build *b, const layer *l, const operands *o, const void *weights, int64_t in_channels)
@@ -239,7 +272,9 @@ static void emit_conv(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     }
     const int64_t in_channels = l.x.c / l.group, out_channels = l.y.c / l.group;
     const void *weights = l.deconv ? turned(b, &l, query->in[1], in_channels) : query->in[1]->data;
-    operands o = {.x = tn_cl_grid(b, in[0])};
+    // The first layer of a network for pictures reads them as they come.
+    const bool planes = l.x.c <= 4 && l.group == 1 && !in[0]->cells && in[0]->plain && in[0]->value->n_uses == 1;
+    operands o = {.x = planes ? in[0]->plain : tn_cl_grid(b, in[0])};
     if (query->n_in > 2 && in[2]) {
         const int64_t dims[4] = {l.y.c, 1, 1, 1};
         o.bias = tn_cl_weight(b, TN_CL_ARGUMENT, dims, 0, query->in[2]->data);

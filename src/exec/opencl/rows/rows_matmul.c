@@ -52,6 +52,15 @@ static tn_cl_mem *offsets(tn_cl_build *b, const tn_product *product, const tn_sh
     return tn_cl_upload(b, table, (size_t)product->batch * sizeof *table);
 }
 
+static size_t power_below(size_t n)
+{
+    size_t p = 1;
+    while (p * 2 <= n) {
+        p *= 2;
+    }
+    return p;
+}
+
 static void emit_matmul(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
 {
     const tn_matmul_attr *attr = query->attr;
@@ -63,8 +72,8 @@ static void emit_matmul(tn_cl_build *b, const tn_query *query, tn_cl_value *cons
         mems[i] = in[i] ? tn_cl_plain(b, in[i]) : NULL;
     }
     tn_cl_mem *a_at = offsets(b, &p, &p.a.stack), *b_at = offsets(b, &p, &p.b.stack), *to = tn_cl_new_plain(b, out[0]);
-    const bool few = p.m <= MAX_ROWS;
-    tn_cl_begin(b, few ? "matmul_rows" : "matmul");
+    const bool few = p.m <= MAX_ROWS, columns = few && !b->cl->facts.is_cpu && p.b.row == 1 && p.b.col != 1;
+    tn_cl_begin(b, columns ? "matmul_cols" : few ? "matmul_rows" : "matmul");
     operands(b, query, in, mems);
     tn_cl_in(b, "int", "a_at", a_at);
     tn_cl_in(b, "int", "b_at", b_at);
@@ -79,6 +88,15 @@ static void emit_matmul(tn_cl_build *b, const tn_query *query, tn_cl_value *cons
         tn_cl_int(b, "m", p.m);
         tn_cl_group(b, 8, 8, 1);
         tn_cl_end(b, (size_t)TN_CEIL_DIV(p.n, 32) * 8, (size_t)TN_CEIL_DIV(p.m, 32) * 8, (size_t)p.batch);
+        return;
+    }
+    if (columns) {
+        const size_t parts = TN_MIN((size_t)64, power_below(b->cl->facts.max_group)), slots = TN_MIN((size_t)2, b->cl->facts.max_group / parts);
+        tn_cl_define(b, "M", "%d", (int)p.m);
+        tn_cl_define(b, "PARTS", "%zu", parts);
+        tn_cl_local(b, "float", "sums", parts * slots * (size_t)p.m * sizeof(float));
+        tn_cl_group(b, parts, slots, 1);
+        tn_cl_end(b, parts, (size_t)p.n, (size_t)p.batch);
         return;
     }
     const size_t width = b->cl->facts.is_cpu ? 16 : 32;

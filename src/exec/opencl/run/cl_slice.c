@@ -122,7 +122,8 @@ static tn_status enqueue_whole(queue *q, tn_cl_step *step, bool timed)
     const double limit = q->flow->slice_ns ? (double)q->flow->slice_ns : WINDOW_NS;
     q->filled += expected(q->flow, step);
     const bool last = q->filled >= limit && !timed;
-    TN_TRY(tn_cl_step_enqueue(q->flow->cl, step, timed || last, q->run->diag));
+    tn_cl_context *cl = q->flow->cl;
+    TN_TRY(tn_cl_step_enqueue(cl, timed ? cl->timing : cl->queue, step, timed || last, q->run->diag));
     if (!last) {
         return TN_OK;
     }

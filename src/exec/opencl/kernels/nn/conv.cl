@@ -2,32 +2,43 @@
 // Convolution over grids, transposed too (DECONV): y = act(conv(x, f) + bias + residual).
 //   X  IN_OUT_CHANNEL  [n, h, w, c]        F  CONV2D_FILTER [o, i, kh, kw], i = input channels of one group
 //   B  ARGUMENT [o]                        R, Y  IN_OUT_CHANNEL [n, oh, ow, o]
-// One item makes OB blocks of four output channels at P pixels. Pixel j of an item is its number + j * (number of items), so that
-// neighbouring items read neighbouring texels. SPLIT items share one reduction: each takes every SPLIT-th block of input channels, and
-// the sums meet in local memory, always added in the same order.
+// One item makes OB blocks of four output channels at P pixels, all in registers. Pixel j of an item is its number + j * (number of
+// items), so that neighbouring items read neighbouring texels while all of them read the same filter texel. SPLIT_T * SPLIT_C items
+// share one reduction: each takes every SPLIT_T-th tap and of it every SPLIT_C-th block of input channels; the sums meet in local memory,
+// always added in the same order.
 #define TAPS (KH * KW)
+#define SPLIT (SPLIT_T * SPLIT_C)
 
-__kernel void run(PARAMETERS)
+__kernel GROUP void run(PARAMETERS)
 {
     const int item = X_ID, ob = Y_ID * OB, part = get_local_id(2), pixels = n * oh * ow;
-    const bool real = item < gx && ob < gy * OB;
+    const bool real = item < gx && Y_ID < gy;
     const int group = ob / group_out;               // group_out, group_in: blocks of four channels in a group
     const int x_block = group * group_in;
     float4 acc[OB][P];
     int px[P], py[P], pn[P];
+#pragma unroll
     for (int j = 0; j < P; j++) {
         const int p = min(item + j * gx, pixels - 1);
-        px[j] = p % ow;
-        py[j] = p / ow % oh;
-        pn[j] = p / (ow * oh);
+        const int line = OVER(p, ow);
+        px[j] = p - line * ow;
+#ifdef ONE_PICTURE
+        py[j] = line;
+        pn[j] = 0;
+#else
+        pn[j] = OVER(line, oh);
+        py[j] = line - pn[j] * oh;
+#endif
+#pragma unroll
         for (int k = 0; k < OB; k++) {
             acc[k][j] = (float4)(0.0f);
         }
     }
-    for (int t = 0; t < TAPS; t++) {
+    for (int t = part / SPLIT_C; t < TAPS; t += SPLIT_T) {
         const int ky = t / KW, kx = t % KW;
         int at_x[P], at_y[P];
         bool in[P];
+#pragma unroll
         for (int j = 0; j < P; j++) {
 #ifdef DECONV
             const int sy = py[j] + PAD_Y - ky * DIL_Y, sx = px[j] + PAD_X - kx * DIL_X;
@@ -35,19 +46,23 @@ __kernel void run(PARAMETERS)
             in[j] = sy >= 0 && sx >= 0 && sy % STRIDE_Y == 0 && sx % STRIDE_X == 0 && iy < h && ix < w;
 #else
             const int iy = py[j] * STRIDE_Y - PAD_Y + ky * DIL_Y, ix = px[j] * STRIDE_X - PAD_X + kx * DIL_X;
-            in[j] = iy >= 0 && ix >= 0 && iy < h && ix < w;
+            in[j] = INSIDE || (iy >= 0 && ix >= 0 && iy < h && ix < w);
 #endif
             at_x[j] = in[j] ? x_block * w + ix : -1;
             at_y[j] = in[j] ? pn[j] * h + iy : 0;
         }
-        for (int ib = part; ib < group_in; ib += SPLIT) {
+#pragma unroll UNROLL
+        for (int ib = part % SPLIT_C; ib < group_in; ib += SPLIT_C) {
             float4 v[P];
+#pragma unroll
             for (int j = 0; j < P; j++) {
                 v[j] = X_READ0(in[j], at_x[j] + ib * w, at_y[j]);
             }
+#pragma unroll
             for (int k = 0; k < OB; k++) {
                 const int row = min(ob + k, out_blocks - 1) * TAPS + t;
                 const float4 f0 = F_READ(4 * ib, row), f1 = F_READ(4 * ib + 1, row), f2 = F_READ(4 * ib + 2, row), f3 = F_READ(4 * ib + 3, row);
+#pragma unroll
                 for (int j = 0; j < P; j++) {
                     acc[k][j] = mad((float4)(v[j].x), f0, acc[k][j]);
                     acc[k][j] = mad((float4)(v[j].y), f1, acc[k][j]);
@@ -58,26 +73,32 @@ __kernel void run(PARAMETERS)
         }
     }
 #if SPLIT > 1
-    const int lane = get_local_id(0) + get_local_size(0) * get_local_id(1), lanes = get_local_size(0) * get_local_size(1);
-    for (int k = 0; k < OB; k++) {
-        for (int j = 0; j < P; j++) {
-            sums[((part * OB + k) * P + j) * lanes + lane] = acc[k][j];
-        }
-    }
-    barrier(CLK_LOCAL_MEM_FENCE);
-    // The parts share the adding: part s finishes the (k, j) whose number is s modulo SPLIT.
+    const int lane = get_local_id(0) + LANES_X * get_local_id(1);
 #endif
+#pragma unroll
     for (int k = 0; k < OB; k++) {
+#if SPLIT > 1
+        if (k > 0) {
+            barrier(CLK_LOCAL_MEM_FENCE);
+        }
+#pragma unroll
+        for (int j = 0; j < P; j++) {
+            sums[(part * P + j) * LANES_X * LANES_Y + lane] = acc[k][j];
+        }
+        barrier(CLK_LOCAL_MEM_FENCE);
+#endif
+#pragma unroll
         for (int j = 0; j < P; j++) {
             const int p = item + j * gx;
             float4 v = acc[k][j];
 #if SPLIT > 1
-            if ((k * P + j) % SPLIT != part) {
+            // The parts share the adding: part s finishes the pixel whose number is s modulo SPLIT.
+            if (j % SPLIT != part) {
                 continue;
             }
-            v = (float4)(0.0f);
-            for (int s = 0; s < SPLIT; s++) {
-                v += sums[((s * OB + k) * P + j) * lanes + lane];
+            v = sums[j * LANES_X * LANES_Y + lane];
+            for (int s = 1; s < SPLIT; s++) {
+                v += sums[(s * P + j) * LANES_X * LANES_Y + lane];
             }
 #endif
             if (!real || p >= pixels || ob + k >= out_blocks) {

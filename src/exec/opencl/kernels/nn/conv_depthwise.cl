@@ -1,40 +1,67 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution over grids: every channel has its own filter.
 //   X, Y, R  IN_OUT_CHANNEL [n, h, w, c]    F  DW_CONV2D_FILTER [c, 1, kh, kw]    B  ARGUMENT [c]
-// One item makes P neighbouring columns of one channel block; a texel that several columns need is read once per tap.
-__kernel void run(PARAMETERS)
+// One item makes P texels of one column, one below the other; X_ID counts channel blocks and columns together, as they lie in the grid.
+// Texels of the window that several results need are read once (ROWS of them for each tap column), where they fit in
+// registers.
+#define TEXEL_AT(iy) X_READ0(ix >= 0 && ix < w && (iy) >= 0 && (iy) < h, cb * w + ix, pn * h + (iy))
+#define ROWS ((P - 1) * STRIDE_Y + (KH - 1) * DIL_Y + 1)
+
+__kernel GROUP void run(PARAMETERS)
 {
     if (OUTSIDE) {
         return;
     }
-    const int x0 = X_ID * P, cb = Y_ID, row = Z_ID, py = row % oh, pn = row / oh;
+    const int cb = OVER(X_ID, ow), px = X_ID - cb * ow;
+#ifdef ONE_PICTURE
+    const int pn = 0, py = Y_ID * P;
+#else
+    const int strips = (oh + P - 1) / P, pn = Y_ID / strips, py = Y_ID % strips * P;
+#endif
     float4 acc[P];
+#pragma unroll
     for (int j = 0; j < P; j++) {
         acc[j] = (float4)(0.0f);
     }
-    for (int ky = 0; ky < KH; ky++) {
-        const int iy = py * STRIDE_Y - PAD_Y + ky * DIL_Y;
-        if (iy < 0 || iy >= h) {
-            continue;
+#pragma unroll UNROLL
+    for (int kx = 0; kx < KW; kx++) {
+        const int ix = px * STRIDE_X - PAD_X + kx * DIL_X;
+#if ROWS <= 16
+        float4 v[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            v[r] = TEXEL_AT(py * STRIDE_Y - PAD_Y + r);
         }
-        for (int kx = 0; kx < KW; kx++) {
+#pragma unroll
+        for (int ky = 0; ky < KH; ky++) {
             const float4 f = F_READ(ky * KW + kx, cb);
+#pragma unroll
             for (int j = 0; j < P; j++) {
-                const int ix = (x0 + j) * STRIDE_X - PAD_X + kx * DIL_X;
-                acc[j] = mad(X_READ0(ix >= 0 && ix < w, cb * w + ix, pn * h + iy), f, acc[j]);
+                acc[j] = mad(v[j * STRIDE_Y + ky * DIL_Y], f, acc[j]);
             }
         }
+#else
+        for (int ky = 0; ky < KH; ky++) {
+            const float4 f = F_READ(ky * KW + kx, cb);
+            for (int j = 0; j < P; j++) {
+                acc[j] = mad(TEXEL_AT((py + j) * STRIDE_Y - PAD_Y + ky * DIL_Y), f, acc[j]);
+            }
+        }
+#endif
     }
-    for (int j = 0; j < P && x0 + j < ow; j++) {
-        float4 v = acc[j];
-        const int at = cb * ow + x0 + j;
+#pragma unroll
+    for (int j = 0; j < P; j++) {
+        if (py + j < oh) {
+            const int at = cb * ow + px, row = pn * oh + py + j;
+            float4 v = acc[j];
 #ifdef BIAS
-        v += B_READ(cb, 0);
+            v += B_READ(cb, 0);
 #endif
 #ifdef RESIDUAL
-        v += R_READ(at, row);
+            v += R_READ(at, row);
 #endif
-        v = ACT(v);
-        Y_WRITE(at, row, MASK(cb, v));
+            v = ACT(v);
+            Y_WRITE(at, row, MASK(cb, v));
+        }
     }
 }

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// The block holds all operands and then all results, in the order of the graph.
+// Ownership: see the header. Threads: see the header.
+#include "exec/opencl/run/cl_transfer.h"
+
+#include <string.h>
+
+#define STAGE_LIMIT ((size_t)64 << 20)
+#define PART ((size_t)256 << 10)
+
+static size_t place_bytes(const tn_cl_mem *mem) { return mem ? TN_CEIL_DIV(mem->bytes, (size_t)64) * 64 : 0; }
+
+static size_t all_bytes(const tn_cl_flow *flow)
+{
+    size_t sum = 0;
+    for (size_t i = 0; i < flow->graph->n_inputs; i++) {
+        sum += place_bytes(flow->in[i]);
+    }
+    for (size_t i = 0; i < flow->graph->n_outputs; i++) {
+        sum += place_bytes(flow->out[i]);
+    }
+    return sum;
+}
+
+void tn_cl_stage_make(tn_cl_flow *flow)
+{
+    const tn_cl_context *cl = flow->cl;
+    cl_int error = CL_SUCCESS;
+    const size_t bytes = all_bytes(flow);
+    if (cl->facts.unified || cl->facts.is_cpu || bytes == 0 || bytes > STAGE_LIMIT) {
+        return;
+    }
+    flow->stage = cl->driver.CreateBuffer(cl->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
+    if (flow->stage) {
+        flow->staged = cl->driver.EnqueueMapBuffer(cl->queue, flow->stage, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0, bytes, 0, NULL, NULL, &error);
+    }
+    if (!flow->staged) {
+        tn_cl_stage_release(flow);
+    }
+}
+
+void tn_cl_stage_release(tn_cl_flow *flow)
+{
+    const tn_cl_context *cl = flow->cl;
+    if (flow->staged) {
+        (void)cl->driver.EnqueueUnmapMemObject(cl->queue, flow->stage, flow->staged, 0, NULL, NULL);
+        (void)cl->driver.Finish(cl->queue);
+    }
+    if (flow->stage) {
+        (void)cl->driver.ReleaseMemObject(flow->stage);
+    }
+    flow->stage = NULL;
+    flow->staged = NULL;
+}
+
+static bool moves(const tn_cl_mem *mem, const tn_tensor *tensor, size_t *bytes)
+{
+    return mem && tensor && tn_tensor_bytes(tensor, bytes) && *bytes > 0 && *bytes <= mem->bytes;
+}
+
+static cl_int send_one(tn_cl_flow *flow, const tn_cl_mem *mem, const uint8_t *data, size_t bytes, uint8_t *stage)
+{
+    const tn_cl_driver *driver = &flow->cl->driver;
+    if (!stage) {
+        return driver->EnqueueWriteBuffer(flow->cl->queue, mem->handle, CL_FALSE, 0, bytes, data, 0, NULL, NULL);
+    }
+    cl_int error = CL_SUCCESS;
+    for (size_t at = 0; at < bytes && error == CL_SUCCESS; at += PART) {
+        const size_t part = TN_MIN(PART, bytes - at);
+        memcpy(stage + at, data + at, part);
+        error = driver->EnqueueWriteBuffer(flow->cl->queue, mem->handle, CL_FALSE, at, part, stage + at, 0, NULL, NULL);
+    }
+    return error;
+}
+
+tn_status tn_cl_send(tn_cl_flow *flow, const tn_flow_run *run)
+{
+    uint8_t *stage = flow->staged;
+    for (size_t i = 0; i < flow->graph->n_inputs; i++) {
+        size_t bytes = 0;
+        if (moves(flow->in[i], run->in[i], &bytes)) {
+            const cl_int error = send_one(flow, flow->in[i], run->in[i]->data, bytes, stage);
+            if (error != CL_SUCCESS) {
+                return tn_cl_fail(run->diag, "opencl", "an upload", error);
+            }
+        }
+        stage += stage ? place_bytes(flow->in[i]) : 0;
+    }
+    return TN_OK;
+}
+
+// Where the results begin in the block.
+static uint8_t *results_at(const tn_cl_flow *flow)
+{
+    uint8_t *stage = flow->staged;
+    for (size_t i = 0; stage && i < flow->graph->n_inputs; i++) {
+        stage += place_bytes(flow->in[i]);
+    }
+    return stage;
+}
+
+tn_status tn_cl_receive(tn_cl_flow *flow, const tn_flow_run *run)
+{
+    uint8_t *stage = results_at(flow);
+    for (size_t i = 0; i < flow->graph->n_outputs; i++) {
+        size_t bytes = 0;
+        if (moves(flow->out[i], run->out[i], &bytes)) {
+            const cl_int error = flow->cl->driver.EnqueueReadBuffer(flow->cl->queue, flow->out[i]->handle, CL_FALSE, 0, bytes,
+                                                                    stage ? stage : run->out[i]->data, 0, NULL, NULL);
+            if (error != CL_SUCCESS) {
+                return tn_cl_fail(run->diag, "opencl", "a download", error);
+            }
+        }
+        stage += stage ? place_bytes(flow->out[i]) : 0;
+    }
+    return TN_OK;
+}
+
+void tn_cl_fetch(const tn_cl_flow *flow, const tn_flow_run *run)
+{
+    const uint8_t *stage = results_at(flow);
+    for (size_t i = 0; stage && i < flow->graph->n_outputs; i++) {
+        size_t bytes = 0;
+        if (moves(flow->out[i], run->out[i], &bytes)) {
+            memcpy(run->out[i]->data, stage, bytes);
+        }
+        stage += place_bytes(flow->out[i]);
+    }
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// A layer is measured with its own weights and whatever its input memory holds: tiles move the same texels for any values. The first
+// tries are those that the model prices lowest; a temperature that falls with the time left decides whether a slower tile is kept as the
+// place to go on from.
+// Ownership: see the header. Threads: see the header.
+#include "exec/opencl/tune/cl_search.h"
+
+#include "base/num.h"
+#include "exec/opencl/tune/cl_table.h"
+#include "ir/edit.h"
+#include "sys/clock.h"
+
+#include <math.h>
+#include <string.h>
+
+#define GUESSES 8
+#define MEASURES 9
+#define MAX_LAYERS 512
+
+typedef struct search {
+    tn_cl_context *cl;
+    tn_cl_flow *flow;
+    const tn_tune_request *request;
+    uint64_t random, deadline;
+} search;
+
+static uint64_t next_random(search *s)
+{
+    uint64_t z = s->random += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+static double random_share(search *s) { return (double)(next_random(s) >> 11) / 9007199254740992.0; }
+
+// A graph of this node alone: its constants, and inputs for the rest. NULL: no memory.
+static tn_graph *alone(tn_heap *heap, const tn_node *node)
+{
+    tn_value *in[TN_MAX_IN] = {NULL}, *out[TN_MAX_OUT] = {NULL};
+    tn_graph *graph = tn_graph_create(heap, "layer");
+    bool good = graph != NULL;
+    for (int i = 0; i < node->n_in && good; i++) {
+        const tn_value *value = node->in[i];
+        if (!value) {
+            continue;
+        }
+        in[i] = value->constant ? tn_graph_constant(graph, NULL, value->dtype, &value->shape, value->constant->data, false)
+                                : tn_graph_value(graph, NULL);
+        good = in[i] != NULL;
+        if (good && !value->constant) {
+            in[i]->dtype = value->dtype;
+            in[i]->shape = value->shape;
+            good = tn_graph_add_input(graph, in[i]) == TN_OK;
+        }
+    }
+    for (int i = 0; i < node->n_out && good; i++) {
+        out[i] = tn_graph_value(graph, NULL);
+        good = out[i] != NULL;
+        if (good) {
+            out[i]->dtype = node->out[i]->dtype;
+            out[i]->shape = node->out[i]->shape;
+        }
+    }
+    good = good && tn_graph_node(graph, NULL, node->op, "layer", node->attr, in, node->n_in, out, node->n_out);
+    good = good && tn_graph_add_output(graph, out[0]) == TN_OK;
+    if (!good && graph) {
+        tn_graph_destroy(graph);
+    }
+    return good ? graph : NULL;
+}
+
+static double event_ns(const tn_cl_driver *driver, tn_cl_step *step)
+{
+    cl_ulong start = 0, end = 0;
+    (void)driver->WaitForEvents(1, &step->event);
+    (void)driver->GetEventProfilingInfo(step->event, CL_PROFILING_COMMAND_START, sizeof start, &start, NULL);
+    (void)driver->GetEventProfilingInfo(step->event, CL_PROFILING_COMMAND_END, sizeof end, &end, NULL);
+    (void)driver->ReleaseEvent(step->event);
+    step->event = NULL;
+    return end > start ? (double)(end - start) : 0;
+}
+
+// On a GPU with the flow around it, so that its code and texels come from where they will come from in a run. A driver on the CPU has
+// nothing like that, and a flow takes it long.
+static tn_status run_once(search *s, const tn_cl_step *place, tn_cl_step *step, double *ns, tn_diag *diag)
+{
+    tn_cl_context *cl = s->cl;
+    for (tn_cl_step *other = s->flow->first; other && !cl->facts.is_cpu && other != place; other = other->next) {
+        TN_TRY(tn_cl_step_enqueue(cl, cl->timing, other, false, diag));
+    }
+    TN_TRY(tn_cl_step_enqueue(cl, cl->timing, step, true, diag));
+    *ns = event_ns(&cl->driver, step);
+    return TN_OK;
+}
+
+// Nanoseconds of the layer's step with this tile, the median; 0: the device does not take it.
+static double measure(search *s, const tn_cl_step *place, const tn_graph *graph, const char *text, const tn_cl_tile *tile, bool half)
+{
+    tn_diag diag = {.status = TN_OK};
+    tn_cl_flow *flow = NULL;
+    double times[MEASURES] = {0};
+    const tn_flow_request request = {.graph = graph, .store = s->request->store, .cache = s->request->cache,
+                                     .precision = half ? "fp16" : "fp32", .diag = &diag};
+    if (!tn_cl_table_put(s->cl, text, tile) || tn_cl_flow_make(s->cl, &request, &flow) != TN_OK) {
+        return 0;
+    }
+    tn_cl_step *step = flow->first;
+    while (step && !step->layer) {
+        step = step->next;
+    }
+    bool good = step != NULL && memcmp(&step->tile, tile, sizeof *tile) == 0;
+    for (int i = -2; i < MEASURES && good; i++) {
+        double ns = 0;
+        good = run_once(s, place, step, &ns, &diag) == TN_OK;
+        // Sorted as they come.
+        for (int k = i; k >= 0; k--) {
+            const bool moved = k > 0 && times[k - 1] > ns;
+            times[k] = moved ? times[k - 1] : ns;
+            if (!moved) {
+                break;
+            }
+        }
+    }
+    (void)s->cl->driver.Finish(s->cl->timing);
+    tn_cl_flow_release(flow);
+    return good ? times[MEASURES / 2] : 0;
+}
+
+// One number of the tile doubled or halved.
+static tn_cl_tile changed(search *s, tn_cl_tile tile)
+{
+    int *const numbers[] = {&tile.ob, &tile.p, &tile.split_c, &tile.split_t, &tile.lanes_x, &tile.lanes_y};
+    int *number = numbers[next_random(s) % 6];
+    const int base = number == &tile.split_t ? 3 : 2;
+    *number = next_random(s) & 1 ? *number * base : *number / base;
+    return tile;
+}
+
+typedef struct best_guess { tn_cl_tile tile[GUESSES]; double price[GUESSES]; size_t n; } best_guess;
+
+static void guess(best_guess *g, const tn_cl_layer *layer, const tn_cl_facts *facts)
+{
+    g->n = 0;
+    for (size_t i = 0; i < tn_cl_tile_count(layer); i++) {
+        const tn_cl_tile tile = tn_cl_tile_nth(layer, i);
+        if (!tn_cl_tile_valid(&tile, layer, facts)) {
+            continue;
+        }
+        const double price = tn_cl_tile_price(&tile, layer, facts);
+        size_t k = g->n;
+        while (k > 0 && g->price[k - 1] > price) {
+            k--;
+        }
+        if (k < GUESSES) {
+            const size_t last = TN_MIN(g->n, (size_t)GUESSES - 1);
+            memmove(&g->tile[k + 1], &g->tile[k], (last - k) * sizeof g->tile[0]);
+            memmove(&g->price[k + 1], &g->price[k], (last - k) * sizeof g->price[0]);
+            g->tile[k] = tile;
+            g->price[k] = price;
+            g->n = last + 1;
+        }
+    }
+}
+
+static void search_layer(search *s, const tn_cl_step *step, const char *text, uint64_t until, double *before, double *after)
+{
+    const tn_cl_layer *layer = step->layer;
+    best_guess guesses;
+    tn_cl_tile best = step->tile, here = best;
+    tn_graph *graph = alone(s->cl->base.heap, step->node);
+    *before = *after = graph ? measure(s, step, graph, text, &best, layer->half) : 0;
+    double now = *before;
+    const uint64_t begin = tn_clock_ns();
+    guess(&guesses, layer, &s->cl->facts);
+    for (size_t i = 0; graph && *before > 0 && tn_clock_ns() < until; i++) {
+        const bool random = i >= guesses.n && next_random(s) % 4 == 0;
+        const tn_cl_tile tile = i < guesses.n ? guesses.tile[i]
+                                : random      ? tn_cl_tile_nth(layer, (size_t)(next_random(s) % tn_cl_tile_count(layer)))
+                                              : changed(s, here);
+        if (!tn_cl_tile_valid(&tile, layer, &s->cl->facts)) {
+            continue;
+        }
+        const double ns = measure(s, step, graph, text, &tile, layer->half);
+        const double left = 1 - (double)(tn_clock_ns() - begin) / (double)(until - begin + 1);
+        if (ns > 0 && (ns < now || (i >= guesses.n && random_share(s) < exp(-(ns / now - 1) / (0.3 * TN_MAX(left, 0.01)))))) {
+            here = tile;
+            now = ns;
+        }
+        if (ns > 0 && ns < *after) {
+            *after = ns;
+            best = here = tile;
+            now = ns;
+        }
+    }
+    if (graph) {
+        tn_graph_destroy(graph);
+    }
+    (void)tn_cl_table_put(s->cl, text, &best);
+}
+
+static size_t distinct(const tn_cl_flow *flow, const tn_cl_step **steps, size_t room)
+{
+    size_t n = 0;
+    for (const tn_cl_step *step = flow->first; step && n < room; step = step->next) {
+        bool seen = !step->layer;
+        for (size_t i = 0; i < n && !seen; i++) {
+            seen = memcmp(steps[i]->layer, step->layer, sizeof *step->layer) == 0;
+        }
+        if (!seen) {
+            steps[n++] = step;
+        }
+    }
+    return n;
+}
+
+tn_status tn_cl_search(tn_cl_flow *flow, const tn_tune_request *request)
+{
+    const tn_cl_step *steps[MAX_LAYERS];
+    search s = {.cl = flow->cl, .flow = flow, .request = request, .random = request->seed};
+    const size_t n = distinct(flow, steps, MAX_LAYERS);
+    if (!tn_cl_timing_queue(flow->cl)) {
+        return tn_fail(request->diag, TN_DEVICE, "opencl", "the device has no queue that measures");
+    }
+    s.deadline = tn_clock_ns() + (uint64_t)(request->seconds * 1e9);
+    for (size_t i = 0; i < n; i++) {
+        char text[TN_CL_LAYER_TEXT];
+        double before, after;
+        const uint64_t now = tn_clock_ns();
+        if (now >= s.deadline) {
+            break;
+        }
+        tn_cl_layer_text(steps[i]->layer, text);
+        search_layer(&s, steps[i], text, now + (s.deadline - now) / (n - i), &before, &after);
+        if (request->progress && !request->progress(request->context, i + 1, n, text, before, after)) {
+            break;
+        }
+    }
+    return TN_OK;
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// The model: warps of 32 items on units that issue four of them a clock, texels that come from the first cache, and a wait for each texel
+// that too few warps cannot hide. Its constants are round numbers of a data-centre GPU; what it must get right is the order of tiles.
+// Ownership: plain values. Threads: any.
+#include "exec/opencl/tune/cl_tile.h"
+
+#include "base/map.h"
+#include "base/num.h"
+#include "exec/opencl/tune/cl_table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WARP 32
+#define MAX_LOCAL (32 * 1024)
+
+void tn_cl_layer_text(const tn_cl_layer *l, char text[TN_CL_LAYER_TEXT])
+{
+    (void)snprintf(text, TN_CL_LAYER_TEXT, "%s_%lldx%lld_s%lld_g%lld_p%lld_o%lld_i%lld_%s_%s", l->kind == TN_CL_LAYER_CONV ? "conv" : "depthwise",
+                   (long long)l->kh, (long long)l->kw, (long long)l->stride, (long long)l->group, (long long)l->pixels, (long long)l->out_blocks,
+                   (long long)l->in_blocks, l->image ? "image" : "buffer", l->half ? "f16" : "f32");
+}
+
+static bool power_of_two(int n, int most) { return n >= 1 && n <= most && (n & (n - 1)) == 0; }
+
+bool tn_cl_tile_valid(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_facts *facts)
+{
+    const int64_t split = (int64_t)t->split_t * t->split_c, lanes = (int64_t)t->lanes_x * t->lanes_y;
+    if (!power_of_two(t->ob, 8) || !power_of_two(t->p, 8) || !power_of_two(t->split_c, 32) || t->split_t < 1 || t->split_t > 9 ||
+        !power_of_two(t->lanes_x, 1024) || !power_of_two(t->lanes_y, 64) || t->ob * t->p > 32 || lanes * split > (int64_t)facts->max_group) {
+        return false;
+    }
+    if (l->kind == TN_CL_LAYER_DEPTHWISE) {
+        return t->ob == 1 && split == 1;
+    }
+    return (l->group == 1 || t->ob == 1) && t->split_c <= l->in_blocks && t->split_t <= l->kh * l->kw &&
+           (split == 1 || split * lanes * t->p * 16 <= (int64_t)TN_MIN(facts->local_bytes, (size_t)MAX_LOCAL));
+}
+
+bool tn_cl_tile_narrower(tn_cl_tile *t)
+{
+    int *const order[] = {&t->split_c, &t->lanes_y, &t->split_t, &t->lanes_x};
+    for (size_t i = 0; i < TN_COUNT(order); i++) {
+        if (*order[i] > 1) {
+            *order[i] = order[i] == &t->split_t ? 1 : *order[i] / 2;
+            return true;
+        }
+    }
+    return false;
+}
+
+static double depthwise_price(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_facts *facts)
+{
+    const double strips = (double)TN_CEIL_DIV(l->height, t->p) / (double)l->height;
+    const double warps = (double)(l->pixels * l->out_blocks) * strips / WARP;
+    const double reads = (double)(((t->p - 1) * l->stride + l->kh) * l->kw) + (double)(l->kh * l->kw) + t->p;
+    const double waves = TN_MAX(1.0, warps / (facts->units * 32.0));
+    return TN_MAX(warps * reads * 4 / facts->units, waves * (400 + 12 * reads)) / 1.5;
+}
+
+double tn_cl_tile_price(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_facts *facts)
+{
+    if (l->kind == TN_CL_LAYER_DEPTHWISE) {
+        return depthwise_price(t, l, facts);
+    }
+    const int64_t split = (int64_t)t->split_t * t->split_c, group = (int64_t)t->lanes_x * t->lanes_y * split;
+    const int64_t across = TN_CEIL_DIV(TN_CEIL_DIV(l->pixels, t->p), t->lanes_x), down = TN_CEIL_DIV(TN_CEIL_DIV(l->out_blocks, t->ob), t->lanes_y);
+    const double groups = (double)across * (double)down, warps_each = (double)TN_CEIL_DIV(group, WARP);
+    const double steps = (double)(TN_CEIL_DIV(l->kh * l->kw, t->split_t) * TN_CEIL_DIV(l->in_blocks, t->split_c));
+    // Issue slots of one warp's step, clocks of the cache for it, and what one warp alone waits.
+    const double issue = 16.0 * t->ob * t->p + 6 * t->p + 5 * t->ob, cache = (l->image ? 8.0 : 4.0) * t->p + 5.0 * t->ob;
+    const double alone = issue + 90;
+    const double per_unit = (double)TN_CEIL_DIV((int64_t)groups, (int64_t)facts->units) * warps_each;
+    const double busy = per_unit * steps * TN_MAX(issue / 4, cache);
+    const double resident = TN_MIN(per_unit, 64.0 / TN_MAX(1.0, (4.0 * t->ob * t->p + 32) / 32));
+    const double latency = per_unit / resident * steps * alone;
+    const double adding = split > 1 ? 150.0 + (double)(t->ob * 60) + (double)(t->ob * t->p) * 12.0 * (double)warps_each / 4 : 0;
+    // Texels read for pixels and blocks that are not there count in `busy` already: groups are rounded up.
+    return (600 + TN_MAX(busy, latency) + adding) / 1.5;
+}
+
+size_t tn_cl_tile_count(const tn_cl_layer *l) { return l->kind == TN_CL_LAYER_DEPTHWISE ? 16 : 4 * 4 * 3 * 6 * 12; }
+
+tn_cl_tile tn_cl_tile_nth(const tn_cl_layer *l, size_t i)
+{
+    static const int splits_t[] = {1, 3, 9};
+    const int p = 1 << i % 4;
+    if (l->kind == TN_CL_LAYER_DEPTHWISE) {
+        return (tn_cl_tile){1, p, 1, 1, 32 << i / 4 % 4, 1};
+    }
+    return (tn_cl_tile){.p = p, .ob = 1 << i / 4 % 4, .split_t = splits_t[i / 16 % 3], .split_c = 1 << i / 48 % 6,
+                        .lanes_x = 16 << i / 288 % 4, .lanes_y = 1 << i / 1152 % 3};
+}
+
+// A driver on the CPU: one worker a core, so large tiles, and one size of group for all (it compiles again for each).
+static tn_cl_tile cpu_tile(const tn_cl_layer *l, const tn_cl_facts *facts)
+{
+    static const struct { int ob, p; } shapes[] = {{2, 4}, {1, 4}, {1, 2}, {1, 1}};
+    const int lanes = (int)TN_MIN((size_t)16, facts->max_group);
+    tn_cl_tile t = {1, 1, 1, 1, lanes, 1};
+    if (l->kind == TN_CL_LAYER_DEPTHWISE) {
+        t.p = l->height >= 4 ? 4 : 1;
+        return t;
+    }
+    for (size_t i = 0; i < TN_COUNT(shapes); i++) {
+        t.ob = l->group == 1 ? shapes[i].ob : 1;
+        t.p = shapes[i].p;
+        if ((l->group == 1 || shapes[i].ob == 1) &&
+            TN_CEIL_DIV(l->pixels, t.p) * TN_CEIL_DIV(l->out_blocks, t.ob) >= 64 * (int64_t)facts->units) {
+            break;
+        }
+    }
+    return t;
+}
+
+tn_cl_tile tn_cl_tile_default(const tn_cl_layer *l, const tn_cl_facts *facts)
+{
+    if (facts->is_cpu) {
+        return cpu_tile(l, facts);
+    }
+    tn_cl_tile best = {1, 1, 1, 1, 1, 1};
+    double least = -1;
+    const size_t n = tn_cl_tile_count(l);
+    for (size_t i = 0; i < n; i++) {
+        const tn_cl_tile tile = tn_cl_tile_nth(l, i);
+        // Larger groups take so few registers for each item that some kernels do not fit; a search may try them.
+        const bool small = tile.lanes_x * tile.lanes_y * tile.split_c * tile.split_t <= 512;
+        const double price = small && tn_cl_tile_valid(&tile, l, facts) ? tn_cl_tile_price(&tile, l, facts) : 0;
+        if (price > 0 && (least < 0 || price < least)) {
+            least = price;
+            best = tile;
+        }
+    }
+    return best;
+}
+
+// For tests: any valid tile, another one for each layer and seed.
+static tn_cl_tile any_tile(const tn_cl_layer *layer, const tn_cl_facts *facts, unsigned seed)
+{
+    char text[TN_CL_LAYER_TEXT];
+    tn_cl_layer_text(layer, text);
+    const uint64_t start = tn_hash(text, strlen(text), seed), n = tn_cl_tile_count(layer);
+    for (uint64_t i = 0; i < n; i++) {
+        const tn_cl_tile tile = tn_cl_tile_nth(layer, (size_t)((start + i * 7) % n));
+        if (tn_cl_tile_valid(&tile, layer, facts)) {
+            return tile;
+        }
+    }
+    return tn_cl_tile_default(layer, facts);
+}
+
+tn_cl_tile tn_cl_tile_for(tn_cl_context *cl, const tn_cl_layer *layer)
+{
+    tn_cl_tile tile;
+    if (cl->tile_seed) {
+        return any_tile(layer, &cl->facts, cl->tile_seed);
+    }
+    return tn_cl_table_find(cl, layer, &tile) ? tile : tn_cl_tile_default(layer, &cl->facts);
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// How one layer is cut into items: a few numbers that change a kernel's speed and never its result. They come from a table of measured
+// ones (cl_table.h) or, where it does not know the layer, from a model of the device.
+// Ownership: plain values. Threads: any.
+#ifndef TN_CL_TILE_H
+#define TN_CL_TILE_H
+
+#include "exec/opencl/cl_context.h"
+
+typedef struct tn_cl_tile {
+    int ob, p;                        // blocks of four output channels, and pixels, of one item
+    int split_t, split_c;             // items that share one reduction: over taps, over blocks of input channels
+    int lanes_x, lanes_y;             // the group: pixels, output blocks
+} tn_cl_tile;
+
+typedef enum tn_cl_layer_kind { TN_CL_LAYER_CONV, TN_CL_LAYER_DEPTHWISE } tn_cl_layer_kind;
+
+// What a tile depends on.
+typedef struct tn_cl_layer {
+    tn_cl_layer_kind kind;
+    int64_t pixels, out_blocks, in_blocks;   // results; in_blocks: of one group
+    int64_t kh, kw, stride, group;
+    int64_t height;                   // rows of the result, for depthwise strips
+    bool image, half;                 // how the grids are kept
+} tn_cl_layer;
+
+#define TN_CL_LAYER_TEXT 96
+
+// The layer as the table spells it.
+void tn_cl_layer_text(const tn_cl_layer *layer, char text[TN_CL_LAYER_TEXT]);
+
+// The numbers are in range and the group is one that the device takes.
+bool tn_cl_tile_valid(const tn_cl_tile *tile, const tn_cl_layer *layer, const tn_cl_facts *facts);
+
+// Halves what the group has most to spare of. false: it has one item, and stays as it is.
+bool tn_cl_tile_narrower(tn_cl_tile *tile);
+
+// By the model: nanoseconds of the layer with this tile, and the best tile.
+double tn_cl_tile_price(const tn_cl_tile *tile, const tn_cl_layer *layer, const tn_cl_facts *facts);
+tn_cl_tile tn_cl_tile_default(const tn_cl_layer *layer, const tn_cl_facts *facts);
+
+// From the device's table, else the default.
+tn_cl_tile tn_cl_tile_for(tn_cl_context *cl, const tn_cl_layer *layer);
+
+// The tiles that a search goes over, not all of them valid: number i of count.
+size_t tn_cl_tile_count(const tn_cl_layer *layer);
+tn_cl_tile tn_cl_tile_nth(const tn_cl_layer *layer, size_t i);
+
+#endif
