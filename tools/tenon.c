@@ -10,7 +10,8 @@
 
 static const tn_cli_verb *const verbs[] = {&tn_verb_run,     &tn_verb_info,    &tn_verb_bench,
                                            &tn_verb_explain, &tn_verb_compare, &tn_verb_profile,
-                                           &tn_verb_convert, &tn_verb_doctor};
+                                           &tn_verb_convert, &tn_verb_doctor,  &tn_verb_tune,
+                                           &tn_verb_cache};
 enum { VERBS = sizeof verbs / sizeof verbs[0] };
 
 static const char *verb_name(const void *table, size_t i)

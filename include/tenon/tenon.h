@@ -458,6 +458,36 @@ TENON_API char *tenon_devices_json(void);
    Allocated with the C library; free with free(). */
 TENON_API char *tenon_operators_json(void);
 
+/* ---- tuning and the cache folder ---- */
+
+typedef struct tenon_tune_options {
+    size_t struct_size;
+    double seconds;                /* for all layers together; default 30 */
+    uint64_t seed;
+    /* After each layer: its name and nanoseconds before and now. 0: stop; what was found so far is kept. May be NULL. */
+    int (*progress)(void *context, size_t done, size_t count, const char *layer, double before_ns, double after_ns);
+    void *context;
+} tenon_tune_options;
+
+static inline void tenon_tune_options_init(tenon_tune_options *options)
+{
+    tenon_options_init(options, sizeof *options);
+    options->seconds = 30;
+}
+
+/* Searches for the fastest parameters of the kernels that the session's plan uses on its device and writes them to the session's cache
+   folder, where sessions made later find them; results stay the same. Nothing else should use the device meanwhile. Errors: STATE (no
+   plan, no cache folder), UNSUPPORTED (nothing to tune), DEVICE, IO. */
+TENON_API tenon_status tenon_session_tune(tenon_session *session, const tenon_tune_options *options, tenon_error **error);
+
+/* What devices keep in a cache folder: {"files": [{"name", "kind": "program" or "tiles", "bytes", "whole": false when cut short or changed}],
+   "readable": bool, "count": n, "bytes": n, "broken": n}. Free with free(); NULL: no memory, or folder is NULL. */
+TENON_API char *tenon_cache_json(const char *folder);
+
+/* Removes files that are not whole, then the oldest programs until at most keep_bytes of them are left. The number of files removed; -1:
+   folder is NULL. */
+TENON_API int64_t tenon_cache_prune(const char *folder, uint64_t keep_bytes);
+
 #ifdef __cplusplus
 }
 #endif

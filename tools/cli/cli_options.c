@@ -260,7 +260,8 @@ static int read_positional(tn_cli_options *options, const tn_cli_verb *verb, con
         return tn_cli_fail(TN_EXIT_USAGE, "tenon %s takes no model or other argument ('%s')", verb->name, word);
     }
     if (options->model) {
-        return tn_cli_fail(TN_EXIT_USAGE, "one model at a time: '%s' is one too many", word);
+        return tn_cli_fail(TN_EXIT_USAGE, verb->operand ? "tenon takes one of these words at a time: '%s' is one too many"
+                                                        : "one model at a time: '%s' is one too many", word);
     }
     options->model = word;
     return TN_EXIT_GOOD;
@@ -268,7 +269,8 @@ static int read_positional(tn_cli_options *options, const tn_cli_verb *verb, con
 
 int tn_cli_options_read(tn_cli_options *options, const tn_cli_verb *verb, int argc, char **argv, int first)
 {
-    *options = (tn_cli_options){.runs = TN_CLI_UNSET, .warmup = TN_CLI_UNSET, .top = TN_CLI_UNSET};
+    *options = (tn_cli_options){.runs = TN_CLI_UNSET, .warmup = TN_CLI_UNSET, .top = TN_CLI_UNSET, .seconds = TN_CLI_UNSET,
+                                .keep = TN_CLI_UNSET};
     bool only_words = false;
     for (int i = first; i < argc; i++) {
         const char *word = argv[i];
@@ -301,7 +303,8 @@ int tn_cli_options_read(tn_cli_options *options, const tn_cli_verb *verb, int ar
         return tn_cli_fail(TN_EXIT_USAGE, "--threads %llu is too many", (unsigned long long)options->threads);
     }
     if (!options->model && !verb->no_model && !options->ops) {
-        return tn_cli_fail(TN_EXIT_USAGE, "tenon %s needs a model file; see tenon %s --help", verb->name, verb->name);
+        return tn_cli_fail(TN_EXIT_USAGE, "tenon %s needs %s; see tenon %s --help", verb->name, verb->operand ? verb->operand : "a model file",
+                           verb->name);
     }
     return TN_EXIT_GOOD;
 }
@@ -332,8 +335,11 @@ static void print_table(const tn_cli_verb *verb, const tn_cli_option *table)
 
 void tn_cli_print_help(const tn_cli_verb *verb)
 {
-    printf("tenon %s - %s\n\nUsage: tenon %s %s[options]\n\n%s\n", verb->name, verb->summary, verb->name,
-           verb->no_model ? "" : "MODEL ", verb->about);
+    printf("tenon %s - %s\n\nUsage: tenon %s %s%s[options]\n\n%s\n", verb->name, verb->summary, verb->name,
+           verb->no_model  ? ""
+           : verb->operand ? verb->operand
+                           : "MODEL",
+           verb->no_model ? "" : " ", verb->about);
     if (verb->options) {
         puts("Options of this verb:");
         print_table(verb, verb->options);

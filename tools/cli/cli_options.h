@@ -42,6 +42,9 @@ typedef struct tn_cli_options {
     const char *out, *target, *encrypt, *key_name;
     bool split_weights, drop_imported;
     uint64_t chunk;
+    // tune, cache
+    uint64_t seconds;              // TN_CLI_UNSET: the verb's default
+    uint64_t keep;                 // bytes; TN_CLI_UNSET: the verb's default
 } tn_cli_options;
 
 #define TN_CLI_UNSET UINT64_MAX
@@ -62,6 +65,7 @@ typedef struct tn_cli_verb {
     const char *examples;          // lines of the help, indented
     const tn_cli_option *options;  // of this verb alone; ends with a NULL name; may be NULL
     bool no_model;                 // takes no model
+    const char *operand;           // what stands where others have their model; NULL: a model
     int (*run)(const tn_cli_options *options);
 } tn_cli_verb;
 

@@ -4,7 +4,7 @@ _tenon() {
     local word=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}
     COMPREPLY=()
     if [ "$COMP_CWORD" -eq 1 ]; then
-        COMPREPLY=($(compgen -W "run info bench explain compare profile convert doctor help --help --version" -- "$word"))
+        COMPREPLY=($(compgen -W "run info bench explain compare profile convert doctor tune cache help --help --version" -- "$word"))
         return
     fi
     case $before in

@@ -126,12 +126,8 @@ static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, 
 const tn_device_vtable tn_device_opencl = {
     .name = "opencl", .named_only = true, .probe = opencl_probe, .open = opencl_open, .close = opencl_close, .bid = opencl_bid,
     .transfer_cost = opencl_transfer, .call_cost = opencl_call, .compile = opencl_compile, .execute = opencl_execute,
-<<<<<<< HEAD
     .release = opencl_release, .describe = opencl_describe, .memory = opencl_memory, .has = tn_cl_row_exists,
-=======
-    .release = opencl_release, .describe = opencl_describe, .memory = opencl_memory,
     .tune = opencl_tune, .cache_list = tn_cl_disk_list, .cache_prune = tn_cl_disk_prune,
->>>>>>> f3a4a0c (opencl: tiles by a device model or a table, split reductions, pinned transfers)
 };
 
 static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// What devices keep on disk: searching parameters of their kernels, listing and pruning a cache folder.
+// Ownership: none. Threads: as tenon.h says.
+#include "api/api.h"
+
+#include "base/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+// ---- tuning ----
+
+typedef struct tuning {
+    tenon_session *session;
+    const tenon_tune_options *options;
+    tn_tune_request request;
+    tn_status status;
+    unsigned flows;
+} tuning;
+
+static bool forward(void *context, size_t done, size_t count, const char *layer, double before_ns, double after_ns)
+{
+    const tenon_tune_options *options = ((tuning *)context)->options;
+    return options->progress(options->context, done, count, layer, before_ns, after_ns) != 0;
+}
+
+static void tune_plan(const tn_plan *plan, void *context)
+{
+    tuning *t = context;
+    for (size_t i = 0; plan->flows && i < plan->n_steps && t->status == TN_OK; i++) {
+        tn_flow *flow = plan->flows[i];
+        if (flow && flow->device->vtable->tune) {
+            t->flows++;
+            t->status = flow->device->vtable->tune(flow, &t->request);
+        }
+    }
+}
+
+tenon_status tenon_session_tune(tenon_session *session, const tenon_tune_options *given, tenon_error **error)
+{
+    tn_diag diag = {0};
+    tenon_tune_options options;
+    tenon_tune_options_init(&options);
+    if (!session) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_session_tune", "session must not be NULL");
+    }
+    if (given && !tn_api_options(&options, sizeof options, given)) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "struct_size", "fill the options with tenon_tune_options_init first");
+    }
+    if (!(options.seconds >= 0 && options.seconds <= 86400)) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "seconds", "%g is not 0 to 86400", options.seconds);
+    }
+    if (!session->cache) {
+        return tn_api_refuse(error, TN_STATE, "cache", "the session has no cache folder where the table could be kept");
+    }
+    const tn_program *program = session->wanted ? session->wanted->program : NULL;
+    if (!program || !tn_program_plan(program)) {
+        return tn_api_refuse(error, TN_STATE, "tune", "there is no plan yet: run or prepare the session first");
+    }
+    tuning t = {.session = session, .options = &options, .status = TN_OK,
+                .request = {.seconds = options.seconds, .precision = session->context.precision, .store = session->store, .cache = session->cache,
+                            .seed = options.seed, .progress = options.progress ? forward : NULL, .diag = &diag}};
+    t.request.context = &t;
+    tn_program_visit(program, tune_plan, &t);
+    if (t.status == TN_OK && t.flows == 0) {
+        return tn_api_refuse(error, TN_UNSUPPORTED, "tune", "no part of the plan is on a device with something to tune (device \"opencl\" has)");
+    }
+    return tn_api_fail(error, t.status, &diag);
+}
+
+// ---- the folder ----
+
+typedef struct listing {
+    tn_text text;
+    uint64_t files, bytes, broken;
+} listing;
+
+static void list_file(const tn_cache_file *file, void *context)
+{
+    listing *l = context;
+    tn_json_open(&l->text, '{');
+    tn_json_key(&l->text, "name");
+    tn_json_string(&l->text, file->name);
+    tn_json_key(&l->text, "kind");
+    tn_json_string(&l->text, file->kind);
+    tn_json_key(&l->text, "bytes");
+    tn_json_int(&l->text, (int64_t)file->bytes);
+    tn_json_key(&l->text, "whole");
+    tn_json_bool(&l->text, file->whole);
+    tn_json_close(&l->text, '}');
+    l->files++;
+    l->bytes += file->bytes;
+    l->broken += !file->whole;
+}
+
+static void total(tn_text *text, const char *key, uint64_t value)
+{
+    tn_json_key(text, key);
+    tn_json_int(text, (int64_t)value);
+}
+
+char *tenon_cache_json(const char *folder)
+{
+    tn_heap heap;
+    listing l = {.files = 0};
+    bool readable = false;
+    if (!folder) {
+        return NULL;
+    }
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    tn_text_init(&l.text, &heap);
+    tn_json_open(&l.text, '{');
+    tn_json_key(&l.text, "files");
+    tn_json_open(&l.text, '[');
+    for (const tn_device_vtable *const *vtable = tn_registry_devices; *vtable; vtable++) {
+        readable = ((*vtable)->cache_list && (*vtable)->cache_list(folder, list_file, &l)) || readable;
+    }
+    tn_json_close(&l.text, ']');
+    tn_json_key(&l.text, "readable");
+    tn_json_bool(&l.text, readable);
+    total(&l.text, "count", l.files);
+    total(&l.text, "bytes", l.bytes);
+    total(&l.text, "broken", l.broken);
+    tn_json_close(&l.text, '}');
+    char *copy = l.text.failed || !l.text.data ? NULL : strdup(l.text.data);
+    tn_text_deinit(&l.text);
+    return copy;
+}
+
+int64_t tenon_cache_prune(const char *folder, uint64_t keep_bytes)
+{
+    int64_t removed = 0;
+    for (const tn_device_vtable *const *vtable = tn_registry_devices; folder && *vtable; vtable++) {
+        removed += (*vtable)->cache_prune ? (int64_t)(*vtable)->cache_prune(folder, keep_bytes) : 0;
+    }
+    return folder ? removed : -1;
+}
