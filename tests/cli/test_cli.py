@@ -59,7 +59,7 @@ class Usage(Command):
     def test_help_and_version(self):
         self.assertIn("Verbs:", self.good("--help"))
         self.assertRegex(self.good("--version"), r"^tenon \d+\.\d+\.\d+ ")
-        for verb in ("run", "info", "bench", "explain", "compare", "profile", "doctor"):
+        for verb in ("run", "info", "bench", "explain", "compare", "profile", "doctor", "tune", "cache"):
             text = self.good(verb, "--help")
             self.assertIn("Examples:", text)
             self.assertIn("Exit status:", text)
@@ -88,7 +88,7 @@ class Usage(Command):
 
     def test_man_page_and_completions_know_every_option(self):
         man = (ROOT / "tools" / "man" / "tenon.1").read_text().replace("\\-", "-")
-        for verb in ("run", "info", "bench", "explain", "compare", "profile", "doctor"):
+        for verb in ("run", "info", "bench", "explain", "compare", "profile", "doctor", "tune", "cache"):
             for option in re.findall(r"^  (?:-h, )?(--[a-z-]+)", self.good(verb, "--help"), re.M):
                 self.assertIn(option, man, f"{verb} {option} is not in the man page")
             self.assertIn(verb, (ROOT / "tools" / "completions" / "tenon.bash").read_text())
@@ -303,6 +303,25 @@ class Reports(Command):
     def test_doctor(self):
         devices = json.loads(self.good("doctor", "--json"))["devices"]
         self.assertEqual([d["name"] for d in devices if d["name"] == "cpu" and d["present"]], ["cpu"])
+
+    def test_cache_and_tune(self):
+        self.told(2, "cache", "ls")
+        self.told(2, "cache", "--cache", self.here)
+        self.assertIn("ls, verify or prune", self.told(2, "cache", "sweep", "--cache", self.here))
+        self.told(2, "tune", DIGITS)
+        self.told(4, "tune", DIGITS, "--cache", self.here, "--seconds", "1")      # nothing on the CPU is tuned
+        devices = json.loads(self.good("doctor", "--json"))["devices"]
+        if not any(d["name"] == "opencl" and d["present"] for d in devices):
+            return
+        tuned = json.loads(self.good("tune", DIGITS, "--device", "opencl", "--cache", self.here, "--seconds", "1", "--json"))
+        self.assertTrue(all(0 < layer["after_us"] <= layer["before_us"] for layer in tuned["layers"]) and tuned["layers"])
+        listed = json.loads(self.good("cache", "ls", "--cache", self.here, "--json"))["folder"]
+        self.assertEqual({file["kind"] for file in listed["files"]}, {"program", "tiles"})
+        self.good("cache", "verify", "--cache", self.here)
+        for file in self.here.iterdir():
+            file.write_bytes(file.read_bytes()[:-1])
+        self.assertIn("broken", self.good("cache", "verify", "--cache", self.here, code=1))
+        self.assertIn("files=0", self.good("cache", "prune", "--cache", self.here))
 
     def test_colour(self):
         self.assertNotIn("\033", self.good("info", DIGITS))
