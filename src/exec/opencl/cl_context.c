@@ -78,6 +78,9 @@ void tn_cl_facts_read(const tn_cl_driver *driver, cl_device_id id, tn_cl_facts *
     facts->images = images;
     facts->unified = unified;
     facts->half = strstr(extensions, "cl_khr_fp16") != NULL;
+    facts->performance_hint = strstr(extensions, "cl_qcom_perf_hint") != NULL;
+    facts->context_priority = strstr(extensions, "cl_qcom_priority_hint") != NULL;
+    facts->queue_priority = strstr(extensions, "cl_khr_priority_hints") != NULL;
     facts->is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     facts->memory_bytes = memory;
     facts->largest_bytes = largest;
@@ -104,6 +107,7 @@ tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn
     if (status != TN_OK) {
         goto done;
     }
+    cl->platform = platform;
     tn_cl_facts_read(&cl->driver, cl->id, &cl->facts);
     // Images pay where texture units and their caches are; a driver on the CPU computes each access (4 times slower, measured).
     cl->buffers_only = cl->facts.is_cpu || !cl->facts.images;
@@ -196,6 +200,7 @@ static tn_status build(tn_cl_context *cl, const char *source, size_t length, con
     }
     *out = program;
     cl->built++;
+    atomic_fetch_add(&cl->base.programs_built, 1);
     return TN_OK;
 }
 
@@ -206,6 +211,7 @@ static tn_status find_or_build(tn_cl_context *cl, const char *source, size_t len
     for (tn_cl_program *p = cl->programs; p; p = p->next) {
         if (p->hash[0] == hash[0] && p->hash[1] == hash[1]) {
             *program = p->program;
+            atomic_fetch_add(&cl->base.programs_found, 1);
             return TN_OK;
         }
     }
@@ -215,6 +221,7 @@ static tn_status find_or_build(tn_cl_context *cl, const char *source, size_t len
     }
     if (cache && tn_cl_disk_load(cl, cache, hash, &fresh->program)) {
         cl->loaded++;
+        atomic_fetch_add(&cl->base.programs_found, 1);
     } else {
         const tn_status status = build(cl, source, length, options, place, &fresh->program, diag);
         if (status != TN_OK) {

@@ -12,6 +12,7 @@
 typedef struct tn_cl_facts {
     char name[64], version[64], driver[64];
     bool images, unified, half, is_cpu;
+    bool performance_hint, context_priority, queue_priority;   // see run/cl_hints.h
     bool exact;                       // can round division and square root correctly
     size_t max_width, max_height;     // of an image2d, in texels
     size_t max_group, local_bytes;
@@ -34,6 +35,7 @@ typedef struct tn_cl_table {
 typedef struct tn_cl_context {
     tn_device base;                   // first: this is what the planner sees
     tn_cl_driver driver;
+    cl_platform_id platform;
     cl_device_id id;
     cl_context context;
     cl_command_queue queue;           // in order

@@ -30,6 +30,8 @@ bool tn_cl_driver_open(tn_cl_driver *driver, const char **reason)
     whole = whole && symbol;
     TN_CL_FUNCTIONS(X)
 #undef X
+    symbol = dlsym(driver->library, "clCreateCommandQueueWithProperties");
+    memcpy(&driver->CreateQueueWithProperties, &symbol, sizeof symbol);
     if (!whole) {
         tn_cl_driver_close(driver);
         *reason = "the OpenCL library lacks functions of OpenCL 1.2";

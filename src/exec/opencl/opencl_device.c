@@ -4,6 +4,7 @@
 #include "exec/opencl/cl_flow.h"
 #include "exec/opencl/cl_disk.h"
 #include "exec/opencl/rows/cl_rows.h"
+#include "exec/opencl/run/cl_hints.h"
 #include "exec/opencl/tune/cl_search.h"
 #include "exec/opencl/tune/cl_table.h"
 
@@ -37,6 +38,11 @@ static tn_status opencl_probe(tn_device_facts *facts)
 }
 
 static void opencl_close(tn_device *device) { tn_cl_context_close((tn_cl_context *)device); }
+
+static void opencl_power(tn_device *device, const tn_power *power, tn_power_effect *effect)
+{
+    tn_cl_hints((tn_cl_context *)device, power, effect);
+}
 
 // ---- prices ----
 
@@ -127,7 +133,7 @@ const tn_device_vtable tn_device_opencl = {
     .name = "opencl", .named_only = true, .probe = opencl_probe, .open = opencl_open, .close = opencl_close, .bid = opencl_bid,
     .transfer_cost = opencl_transfer, .call_cost = opencl_call, .compile = opencl_compile, .execute = opencl_execute,
     .release = opencl_release, .describe = opencl_describe, .memory = opencl_memory, .has = tn_cl_row_exists,
-    .tune = opencl_tune, .cache_list = tn_cl_disk_list, .cache_prune = tn_cl_disk_prune,
+    .power = opencl_power, .tune = opencl_tune, .cache_list = tn_cl_disk_list, .cache_prune = tn_cl_disk_prune,
 };
 
 static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// One deliberately long kernel on the OpenCL device: whole, in slices of a millisecond, and cancelled on the way. Prints what the slices
+// cost, whether the bits are equal, and how long after the request a cancelled run returned.
+//   bench_slices [N]      a product of two N x N matrices, default 4096
+// Ownership: everything until the end. Threads: one more, that cancels.
+#include "exec/opencl/cl_flow.h"
+#include "exec/opencl/run/cl_slice.h"
+#include "ir/edit.h"
+#include "ops/nn/op_matmul.h"
+#include "sys/clock.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define SLICE_NS 1000000
+
+typedef struct product {
+    tn_heap heap;
+    tn_cl_context *cl;
+    tn_graph *graph;
+    tn_tensor a, b, y;
+    atomic_int cancel;
+    uint64_t asked_ns;
+} product;
+
+static void die(const char *what)
+{
+    fprintf(stderr, "%s\n", what);
+    exit(1);
+}
+
+static float *numbers(size_t n, unsigned step)
+{
+    float *v = malloc(n * sizeof *v);
+    for (size_t i = 0; v && i < n; i++) {
+        v[i] = (float)(i * step % 31) / 31 - 0.5f;
+    }
+    return v ? v : (die("no memory"), v);
+}
+
+static void make(product *p, int64_t n)
+{
+    const tn_matmul_attr attr = {.alpha = 1};
+    const tn_shape shape = tn_shape_of(2, (const int64_t[]){n, n});
+    tn_cl_driver driver;
+    tn_cpu cpu;
+    const char *reason;
+    tn_value *v[3];
+    memset(p, 0, sizeof *p);
+    tn_heap_init(&p->heap, NULL, NULL, NULL);
+    tn_cpu_detect(&cpu);
+    if (!tn_cl_driver_open(&driver, &reason) || tn_cl_context_open(&p->cl, &driver, &p->heap, &cpu, NULL) != TN_OK) {
+        die("no OpenCL device");
+    }
+    p->graph = tn_graph_create(&p->heap, "product");
+    for (int i = 0; i < 3; i++) {
+        v[i] = tn_graph_value(p->graph, NULL);
+        v[i]->dtype = TN_F32;
+        v[i]->shape = shape;
+    }
+    if (tn_graph_add_input(p->graph, v[0]) != TN_OK || tn_graph_add_input(p->graph, v[1]) != TN_OK ||
+        !tn_graph_node(p->graph, NULL, &tn_op_matmul, "product", &attr, v, 2, &v[2], 1) || tn_graph_add_output(p->graph, v[2]) != TN_OK) {
+        die("no graph");
+    }
+    p->a = (tn_tensor){.dtype = TN_F32, .shape = shape, .data = numbers((size_t)(n * n), 7)};
+    p->b = (tn_tensor){.dtype = TN_F32, .shape = shape, .data = numbers((size_t)(n * n), 11)};
+    p->y = (tn_tensor){.dtype = TN_F32, .shape = shape, .data = numbers((size_t)(n * n), 0)};
+}
+
+static tn_cl_flow *flow_of(product *p, uint64_t slice_ns)
+{
+    tn_diag diag = {.status = TN_OK};
+    tn_cl_flow *flow = NULL;
+    const tn_flow_request request = {.graph = p->graph, .slice_ns = slice_ns, .diag = &diag};
+    if (tn_cl_flow_make(p->cl, &request, &flow) != TN_OK) {
+        die(diag.message);
+    }
+    return flow;
+}
+
+static tn_status run(product *p, tn_cl_flow *flow, double *ms)
+{
+    tn_diag diag = {.status = TN_OK};
+    const tn_tensor *in[] = {&p->a, &p->b};
+    tn_tensor *out[] = {&p->y};
+    const tn_flow_run go = {.in = in, .out = out, .cancel = &p->cancel, .diag = &diag};
+    const uint64_t begin = tn_clock_ns();
+    const tn_status status = tn_cl_flow_run(flow, &go);
+    *ms = (double)(tn_clock_ns() - begin) / 1e6;
+    return status;
+}
+
+static void *ask(void *context)
+{
+    product *p = context;
+    const struct timespec wait = {.tv_nsec = 15000000};
+    (void)nanosleep(&wait, NULL);
+    p->asked_ns = tn_clock_ns();
+    atomic_store(&p->cancel, 1);
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    const int64_t n = argc > 1 ? atoll(argv[1]) : 4096;
+    static product p;
+    double ms = 0, worst = 0;
+    if (n < 64 || n > 16384) {
+        die("usage: bench_slices [64 .. 16384]");
+    }
+    make(&p, n);
+    const size_t bytes = (size_t)(n * n) * sizeof(float);
+    float *whole = numbers((size_t)(n * n), 0);
+    tn_cl_flow *flow = flow_of(&p, 0);
+    for (int i = 0; i < 3; i++) {
+        (void)run(&p, flow, &ms);
+    }
+    memcpy(whole, p.y.data, bytes);
+    printf("%s, product of %lld: %.1f ms whole, transfers included\n", p.cl->facts.name, (long long)n, ms);
+    tn_cl_flow_release(flow);
+    flow = flow_of(&p, SLICE_NS);
+    for (int i = 0; i < 3; i++) {
+        const double before = (double)flow->first->nanoseconds;
+        (void)run(&p, flow, &ms);
+        printf("  in slices of 1 ms: %.1f ms, %zu slices, bits %s\n", ms,
+               before > 0 ? tn_cl_slice_count(flow->first, before, SLICE_NS) : tn_cl_slice_count(flow->first, flow->first->estimate, SLICE_NS),
+               memcmp(whole, p.y.data, bytes) == 0 ? "equal" : "DIFFERENT");
+    }
+    for (int i = 0; i < 10; i++) {
+        pthread_t thread;
+        atomic_store(&p.cancel, 0);
+        if (pthread_create(&thread, NULL, ask, &p) != 0) {
+            die("no thread");
+        }
+        const tn_status status = run(&p, flow, &ms);
+        const uint64_t end = tn_clock_ns();
+        (void)pthread_join(thread, NULL);
+        if (status == TN_CANCELLED) {
+            const double late = (double)(end - p.asked_ns) / 1e6;
+            worst = late > worst ? late : worst;
+        } else {
+            printf("  the run ended before it was cancelled\n");
+        }
+    }
+    printf("  a cancelled run returned at most %.2f ms after the request\n", worst);
+    tn_cl_flow_release(flow);
+    tn_graph_destroy(p.graph);
+    tn_cl_context_close(p.cl);
+    free(whole);
+    free(p.a.data);
+    free(p.b.data);
+    free(p.y.data);
+    return 0;
+}
