@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // DynamicQuantizeLinear: one group finds the range of a (with 0 in it), then writes y, the scale and the zero point.
-__kernel void run(PARAMETERS)
+__kernel GROUP void run(PARAMETERS)
 {
     const int part = get_local_id(0);
     float low = 0.0f, high = 0.0f;

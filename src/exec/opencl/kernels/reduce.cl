@@ -2,7 +2,7 @@
 // One number for each result element from `count` operand elements. Where they lie: kept and reduced places are mixed-radix numbers over
 // the dims that the host wrote into KEPT(i) and REDUCED(j). The items of a group share a result and add up in the same order always.
 //   STEP(acc, v)  takes one element in;  JOIN(a, b)  joins two parts;  LAST(acc)  makes the result.
-__kernel void run(PARAMETERS)
+__kernel GROUP void run(PARAMETERS)
 {
     const int part = get_local_id(0), i = Y_ID;
     const int base = KEPT(i);

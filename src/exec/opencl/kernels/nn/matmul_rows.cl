@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The same product for few rows (M is a constant): an item makes one column of one part of the reduction; PARTS items share a column and add
 // up in local memory, always in the same order.
-__kernel void run(PARAMETERS)
+__kernel GROUP void run(PARAMETERS)
 {
     const int lx = get_local_id(0), width = get_local_size(0), part = get_local_id(1), col = X_ID, batch = Z_ID;
     const int here = min(col, n - 1);

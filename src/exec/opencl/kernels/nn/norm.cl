@@ -16,7 +16,7 @@ float total(__local float *sums, int part, float v)
     return sums[0];
 }
 
-__kernel void run(PARAMETERS)
+__kernel GROUP void run(PARAMETERS)
 {
     const int part = get_local_id(0), line = Y_ID;
     __global const float *x = a + line * n;

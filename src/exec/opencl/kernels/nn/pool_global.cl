@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mean or maximum over all pixels of each channel: X [n, h, w, c] to a grid [n, 1, 1, c] or to plain y [n, c]. The items of a group share
 // one channel block and add up in local memory, always in the same order.
-__kernel void run(PARAMETERS)
+__kernel GROUP void run(PARAMETERS)
 {
     const int part = get_local_id(0), cb = Y_ID, pn = Z_ID;
     float4 v = (float4)(MAX ? -INFINITY : 0.0f);

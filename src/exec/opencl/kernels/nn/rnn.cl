@@ -27,7 +27,7 @@ float dot_local(__global const float *w, __local const float *v, int n)
 #define OUTER(gate, k) (dot_global(w0 + ((gate) * hidden + (k)) * inputs, xt, inputs) + BIAS_W(gate, k))
 #define INNER(gate, k, v) (dot_local(r0 + ((gate) * hidden + (k)) * hidden, v, hidden) + BIAS_R(gate, k))
 
-__kernel void run(PARAMETERS)
+__kernel GROUP void run(PARAMETERS)
 {
     const int lane = get_local_id(0), sequence = Y_ID, d = Z_ID, state = (d * batch + sequence) * hidden;
     const bool backward = d == 1 || REVERSE;

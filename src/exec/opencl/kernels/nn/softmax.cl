@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax or log_softmax of plain a [outer, n, inner] over n. The items of a group share one line: maximum, sum, results.
-__kernel void run(PARAMETERS)
+__kernel GROUP void run(PARAMETERS)
 {
     const int part = get_local_id(0), line = Y_ID;
     const int base = line / inner * n * inner + line % inner;
