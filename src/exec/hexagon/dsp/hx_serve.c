@@ -181,7 +181,7 @@ static uint32_t prepare(const uint32_t *arg, uint32_t *result)
     }
     graph->prepared = 1;
     result[0] = graph->arena_bytes;
-    result[1] = 0;
+    result[1] = os->vtcm_bytes();
     result[2] = graph->packed_bytes;
     result[3] = graph->n_inputs;
     result[4] = graph->n_outputs;

@@ -14,7 +14,7 @@
 #include "exec/hexagon/dsp/rt/rt.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { TILE = TN_HX_TILE, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64 };
+enum { TILE = TN_HX_TILE, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64, VTCM_VECTORS = 32 };
 
 typedef struct conv_plan {
     tn_hx_taps taps;
@@ -36,7 +36,8 @@ typedef struct conv_run {
     const tn_hx_attr *attr;
     const tn_hx_value *x, *y;
     uint8_t *phases;             // of the image
-    int32_t image, vectors, blocks, is_deconv;
+    const uint8_t *weights;      // of tile `first`
+    int32_t image, vectors, blocks, is_deconv, first;
 } conv_run;
 
 // ---- check ----
@@ -354,12 +355,12 @@ static void run_tile(void *context, uint32_t index)
     static span_fn *const spans[2][2][5] = {{SPAN_NAMES(1, 0), SPAN_NAMES(2, 0)}, {SPAN_NAMES(1, 1), SPAN_NAMES(2, 1)}};
     const conv_run *run = context;
     const conv_plan *plan = run->plan;
-    const int32_t tile = (int32_t)index / run->blocks, block = (int32_t)index % run->blocks;
+    const int32_t among = (int32_t)index / run->blocks, block = (int32_t)index % run->blocks, tile = run->first + among;
     const int32_t first = 2 * tile, quads = run->y->planes - first > 1 ? 2 : 1;
     conv_tile t = {.offsets = plan->offsets, .steps = plan->steps, .zero = run->y->zero, .low = run->attr->low, .high = run->attr->high};
     t.x = plan->taps.direct ? tn_hx_plane(run->x, run->image, plan->first_plane[tile])
                             : run->phases + (uint32_t)plan->first_plane[tile] * plan->taps.plane_bytes;
-    t.weights = (const int64_t *)(plan->weights + (uint32_t)tile * (uint32_t)plan->steps * 4 * TILE);
+    t.weights = (const int64_t *)(run->weights + (uint32_t)among * (uint32_t)plan->steps * 4 * TILE);
     t.requant = plan->requant + tile * TILE;
     t.to[0] = tn_hx_plane(run->y, run->image, first);
     t.to[1] = quads == 2 ? tn_hx_plane(run->y, run->image, first + 1) : NULL;
@@ -398,6 +399,39 @@ static void run_phase(void *context, uint32_t plane)
     tn_hx_taps_fill(&run->plan->taps, run->attr, run->x, run->y, run->image, (int32_t)plane, (uint8_t)run->x->zero, to);
 }
 
+// All tiles of an image. Where many pixels use each weight, weights go through VTCM in two halves: a chunk of tiles is computed from one
+// while the next chunk's weights come into the other.
+static void run_tiles(conv_run *run)
+{
+    const tn_hx_os *os = &tn_hx_os_table;
+    const conv_plan *plan = run->plan;
+    const uint32_t each = (uint32_t)plan->steps * 4 * TILE, half = os->vtcm_bytes() / 2;
+    const int32_t fit = (int32_t)(half / each), chunk = fit < plan->tiles ? fit : plan->tiles;
+    uint8_t *vtcm = chunk > 0 && run->vectors >= VTCM_VECTORS ? os->vtcm_take(2 * (uint32_t)chunk * each) : NULL;
+    if (!vtcm) {
+        run->first = 0;
+        run->weights = plan->weights;
+        tn_hx_parallel(run_tile, run, (uint32_t)(plan->tiles * run->blocks));
+        return;
+    }
+    uint8_t *now = vtcm, *next = vtcm + (uint32_t)chunk * each;
+    os->copy_start(now, plan->weights, (uint32_t)chunk * each);
+    for (int32_t first = 0; first < plan->tiles; first += chunk) {
+        const int32_t left = plan->tiles - first, n = left < chunk ? left : chunk, after = left - n < chunk ? left - n : chunk;
+        os->copy_wait();
+        if (after > 0) {
+            os->copy_start(next, plan->weights + (uint32_t)(first + n) * each, (uint32_t)after * each);
+        }
+        run->first = first;
+        run->weights = now;
+        tn_hx_parallel(run_tile, run, (uint32_t)(n * run->blocks));
+        uint8_t *done = now;
+        now = next;
+        next = done;
+    }
+    os->vtcm_give(vtcm);
+}
+
 static void run(tn_hx_graph *graph, tn_hx_node *node)
 {
     if (tn_hx_depthwise_fits(graph, node)) {
@@ -413,7 +447,7 @@ static void run(tn_hx_graph *graph, tn_hx_node *node)
         if (!plan->taps.direct) {
             tn_hx_parallel(run_phase, &r, (uint32_t)r.x->planes);
         }
-        tn_hx_parallel(run_tile, &r, (uint32_t)(plan->tiles * r.blocks));
+        run_tiles(&r);
     }
     tn_hx_fill_padding(r.y);
 }
