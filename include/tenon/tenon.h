@@ -427,7 +427,7 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
                   "constant_bytes", "inner": [{"name", "op", "kernel", "macs": n, "ns": n}]}], "runs": [[begin, end, planning]],
                   "steps": [[node, run, begin, end]], "shares": [[step, thread, begin, end, tiles]]}
                   times in nanoseconds from the begin of the first run; node, run and step are places in those arrays; "inner": the nodes
-                  of a sub-flow as its device told them after its first recorded run (ns 0: not measured); a step that no share speaks
+                  of a sub-flow with the least time that its device told of a recorded run (ns 0: not measured); a step that no share speaks
                   of ran on the caller's thread alone; steps of bodies lie within the step of their If, Loop or Scan
      GRAPH       "the text" */
 typedef enum tenon_report_kind {

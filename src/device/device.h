@@ -90,6 +90,7 @@ typedef struct tn_flow_run {
     tn_tensor *const *out;        // one per graph output, data is there
     const atomic_int *cancel;     // non-zero: stop; may be NULL
     uint64_t deadline_ns;         // on tn_clock_ns; 0: none
+    bool timed;                   // somebody will ask `describe` for the time of each node
     tn_diag *diag;
 } tn_flow_run;
 

@@ -139,6 +139,17 @@ static void keep_inner(const tn_flow_node *described, void *context)
     }
 }
 
+// A later run of a sub-flow: the least time of each node stays.
+static void keep_least(const tn_flow_node *described, void *context)
+{
+    inner_list *at = context;
+    inner *in = *at->tail;
+    if (in) {
+        in->ns = described->nanoseconds && (!in->ns || described->nanoseconds < in->ns) ? described->nanoseconds : in->ns;
+        at->tail = &in->next;
+    }
+}
+
 // What is known of a step without looking into its results.
 static bool fill(tn_profile *profile, node *n, const tn_plan *plan, const tn_step *step)
 {
@@ -197,6 +208,11 @@ void tn_profile_step(tn_profile *profile, const tn_plan *plan, const tn_step *st
         profile->events[profile->n_events++] = (event){at, (uint32_t)(profile->n_runs - 1), begin_ns, end_ns};
     }
     profile->dropped += !good;
+    const tn_flow *flow = plan->flows ? plan->flows[step - plan->steps] : NULL;
+    if (good && flow && flow->device->vtable->describe) {
+        inner_list list = {profile, &profile->nodes[at]->inside};
+        flow->device->vtable->describe(flow, keep_least, &list);
+    }
     for (unsigned t = 0; t < profile->threads; t++) {
         for (size_t i = 0; i < profile->watch.used[t]; i++) {
             const tn_share *s = &profile->watch.shares[(size_t)t * SHARES_OF_STEP + i];

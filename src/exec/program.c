@@ -483,7 +483,7 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
     const size_t at = (size_t)(step - plan->steps);
     if (plan->flows[at]) {
         const tn_flow_run flow = {.in = step->call.in, .out = step->call.out, .cancel = run->cancel, .deadline_ns = run->deadline_ns,
-                                  .diag = run->diag};
+                                  .timed = run->profile != NULL, .diag = run->diag};
         return plan->flows[at]->device->vtable->execute(plan->flows[at], &flow);
     }
     if (step->kind == TN_STEP_CONTROL) {

@@ -96,7 +96,11 @@ static tn_status opencl_compile(tn_device *device, const tn_flow_request *reques
     return status;
 }
 
-static tn_status opencl_execute(tn_flow *flow, const tn_flow_run *run) { return tn_cl_flow_run((tn_cl_flow *)flow, run); }
+static tn_status opencl_execute(tn_flow *flow, const tn_flow_run *run)
+{
+    return (run->timed ? tn_cl_flow_time : tn_cl_flow_run)((tn_cl_flow *)flow, run);
+}
+
 static void opencl_release(tn_flow *flow) { tn_cl_flow_release((tn_cl_flow *)flow); }
 static size_t opencl_memory(const tn_flow *flow) { return ((const tn_cl_flow *)flow)->bytes; }
 

@@ -99,9 +99,19 @@ static void key_real(tn_text *text, const char *key, double value)
     tn_json_real(text, value);
 }
 
-static void write_bid(tn_text *text, const char *device, const tn_bid *bid, const char *chosen)
+// Why a device that would take the node does not run it.
+static const char *why_lost(const tn_plan_context *context, const char *device, const char *chosen)
 {
-    const bool won = strcmp(device, chosen) == 0;
+    const char *host = context->devices[context->n_devices - 1]->vtable->name;
+    const bool named = context->device && strcmp(context->device, host) != 0;
+    if (strcmp(device, chosen) == 0) {
+        return NULL;
+    }
+    return named && strcmp(device, host) == 0 ? "another device was asked for by name" : "dearer with its transfers and calls";
+}
+
+static void write_bid(tn_text *text, const char *device, const tn_bid *bid, const char *lost)
+{
     tn_json_open(text, '{');
     tn_json_key(text, "device");
     tn_json_string(text, device);
@@ -112,7 +122,7 @@ static void write_bid(tn_text *text, const char *device, const tn_bid *bid, cons
         tn_json_real(text, bid->nanoseconds);
     }
     tn_json_key(text, "why");
-    tn_json_string(text, bid->refusal ? bid->refusal : won ? NULL : "dearer with its transfers and calls");
+    tn_json_string(text, bid->refusal ? bid->refusal : lost);
     tn_json_close(text, '}');
 }
 
@@ -123,7 +133,7 @@ static void write_bids(const tn_plan_context *context, const asking *a, const ch
     for (size_t d = 0; a && d < context->n_devices; d++) {
         const char *name = context->devices[d]->vtable->name;
         const tn_bid bid = own && strcmp(name, chosen) == 0 ? *own : ask(context, d, &a->query);
-        write_bid(text, name, &bid, chosen);
+        write_bid(text, name, &bid, why_lost(context, name, chosen));
     }
     tn_json_close(text, ']');
 }

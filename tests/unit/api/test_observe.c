@@ -194,7 +194,7 @@ static void prepared_shapes_need_no_planning(void **unused)
     }
     assert_int_equal(number_in(model, s, TENON_REPORT_STATISTICS, "plans_made"), 4);
     // Arena and results were there already: what came is our copy of the input.
-    assert_true(number_in(model, s, TENON_REPORT_STATISTICS, "live_bytes") - live <= 2 * 3 * 32 * 32 * 4 + 256);
+    assert_true(number_in(model, s, TENON_REPORT_STATISTICS, "live_bytes") - live <= 2 * 3 * 32 * 32 * 4 + 4096);      // and some for the report itself
     tenon_session_destroy(s);
     tenon_model_destroy(model);
 }

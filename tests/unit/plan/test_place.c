@@ -25,7 +25,7 @@ typedef struct sim {
     tn_device device;
     double per_element, per_byte, per_call;      // ns
     const tn_op *lacks;                          // an operator it does not take
-    int calls, dies_at;
+    int calls, timed, dies_at;
 } sim;
 
 typedef struct sim_flow {
@@ -67,6 +67,7 @@ static tn_status sim_execute(tn_flow *flow, const tn_flow_run *run)
     if (++s->calls == s->dies_at) {
         return tn_fail(run->diag, TN_DEVICE, "sim", "the device is gone");
     }
+    s->timed += run->timed;
     tn_arena_init(&arena, flow->device->heap);
     tn_tensor *values = tn_arena_array(&arena, g->n_values, sizeof *values);
     for (size_t i = 0; i < g->n_inputs; i++) {
@@ -91,9 +92,19 @@ static tn_status sim_execute(tn_flow *flow, const tn_flow_run *run)
     return TN_OK;
 }
 
+// The first timed run takes 9 ns a node, later ones 5.
+static void sim_describe(const tn_flow *flow, void (*visit)(const tn_flow_node *node, void *context), void *context)
+{
+    const int timed = ((const sim *)flow->device)->timed;
+    for (const tn_node *node = ((const sim_flow *)flow)->graph->first; node; node = node->next) {
+        const tn_flow_node described = {.node = node, .kernel = "sim", .nanoseconds = timed == 0 ? 0 : timed == 1 ? 9 : 5};
+        visit(&described, context);
+    }
+}
+
 #define SIM(label)                                                                                                      \
     {.name = label, .bid = sim_bid, .transfer_cost = sim_transfer, .call_cost = sim_call, .compile = sim_compile,       \
-     .execute = sim_execute, .release = sim_release}
+     .execute = sim_execute, .release = sim_release, .describe = sim_describe}
 static const tn_device_vtable sim_a = SIM("sim_a"), sim_b = SIM("sim_b");
 
 // ---- fixture ----
@@ -445,10 +456,49 @@ static void explain_tells_prices_and_refusals(void **unused)
     close_fixture(&f);
 }
 
+static void recorded_runs_are_timed_inside_of_flows(void **unused)
+{
+    fixture f;
+    tn_program *program = NULL;
+    tn_result_slot results[2] = {{0}};
+    tn_text text;
+    float x[64] = {0};
+    (void)unused;
+    open_fixture(&f);
+    f.a.per_element = f.b.per_element = 0.01;
+    f.b.lacks = &tn_op_atan;
+    f.context.device = "sim_a";
+    tn_graph *g = two_nodes(&f.heap);
+    const tn_tensor input = {.dtype = TN_F32, .shape = g->inputs[0]->shape, .data = x};
+    tn_run run = {.context = &f.context, .diag = &f.diag};
+    assert_int_equal(tn_program_create(&program, g, &f.context, 4, &f.diag), TN_OK);
+    assert_int_equal(tn_program_run(program, &run, &input, results), TN_OK);
+    assert_int_equal(f.a.timed, 0);
+    run.profile = tn_profile_create(&f.heap, 100, 1);
+    assert_non_null(run.profile);
+    for (int i = 0; i < 2; i++) {
+        tn_profile_run_begin(run.profile, NULL, 0);
+        assert_int_equal(tn_program_run(program, &run, &input, results), TN_OK);
+        tn_profile_run_end(run.profile, NULL, 0);
+    }
+    assert_int_equal(f.a.timed, 2);
+    tn_text_init(&text, &f.heap);
+    tn_profile_report(run.profile, &text);
+    assert_non_null(strstr(text.data, "\"op\":\"flow\",\"kernel\":\"sub-flow\""));
+    assert_non_null(strstr(text.data, "\"kernel\":\"sim\",\"macs\":0,\"ns\":5}"));
+    assert_null(strstr(text.data, "\"ns\":9}"));
+    tn_text_deinit(&text);
+    tn_profile_destroy(run.profile);
+    tn_program_destroy(program);
+    tn_graph_destroy(g);
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_split_is_the_cheapest), cmocka_unit_test(flows_run_and_a_dead_device_is_left_out),
                                        cmocka_unit_test(fall_backs_are_told_and_strict_refuses_them),
-                                       cmocka_unit_test(explain_tells_prices_and_refusals)};
+                                       cmocka_unit_test(explain_tells_prices_and_refusals),
+                                       cmocka_unit_test(recorded_runs_are_timed_inside_of_flows)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
