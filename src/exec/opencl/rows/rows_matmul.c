@@ -101,7 +101,7 @@ static void emit_matmul(tn_cl_build *b, const tn_query *query, tn_cl_value *cons
     }
     const size_t width = b->cl->facts.is_cpu ? 16 : 32;
     size_t parts = 1;
-    const size_t limit = b->cl->facts.is_cpu ? 4 : TN_MIN((size_t)16, b->cl->facts.max_group / width);
+    const size_t limit = b->cl->facts.is_cpu ? 4 : TN_MIN((size_t)8, b->cl->facts.max_group / width);
     while (parts * 2 <= limit && (int64_t)parts * 8 < p.k) {
         parts *= 2;
     }

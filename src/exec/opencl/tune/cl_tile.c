@@ -124,7 +124,7 @@ tn_cl_tile tn_cl_tile_default(const tn_cl_layer *l, const tn_cl_facts *facts)
     for (size_t i = 0; i < n; i++) {
         const tn_cl_tile tile = tn_cl_tile_nth(l, i);
         // Larger groups take so few registers for each item that some kernels do not fit; a search may try them.
-        const bool small = tile.lanes_x * tile.lanes_y * tile.split_c * tile.split_t <= 512;
+        const bool small = tile.lanes_x * tile.lanes_y * tile.split_c * tile.split_t <= 256;
         const double price = small && tn_cl_tile_valid(&tile, l, facts) ? tn_cl_tile_price(&tile, l, facts) : 0;
         if (price > 0 && (least < 0 || price < least)) {
             least = price;
