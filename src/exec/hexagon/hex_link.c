@@ -1,0 +1,401 @@
+// SPDX-License-Identifier: Apache-2.0
+// Calls over the control page (wire/hex_control.h). What the DSP writes there is not trusted: answers are copied out before they are
+// looked at, numbers from it index nothing unchecked, and each wait has an end.
+// Ownership: see hex_link.h. Threads: see hex_link.h.
+#include "exec/hexagon/hex_link.h"
+
+#include "base/macros.h"
+#include "sys/clock.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SLICE_NS 5000000u              // between two looks at the child while waiting
+#define START_NS 2000000000u           // for the program to say that it listens
+#define CALL_NS 120000000000u          // for any call: a DSP that is silent for longer hangs
+#define CANCEL_NS 200000000u           // how long a cancelled call may go on before the DSP is stopped
+
+// ---- words of the page ----
+
+static _Atomic uint32_t *word_at(tn_hex_link *link, size_t offset) { return (_Atomic uint32_t *)(void *)(link->page + offset); }
+
+static uint32_t load(tn_hex_link *link, size_t offset, int word)
+{
+    return atomic_load_explicit(word_at(link, offset + 4 * (size_t)word), memory_order_acquire);
+}
+
+static void store(tn_hex_link *link, size_t offset, int word, uint32_t value)
+{
+    atomic_store_explicit(word_at(link, offset + 4 * (size_t)word), value, memory_order_release);
+}
+
+static void futex_wake(tn_hex_link *link, size_t offset) { syscall(SYS_futex, link->page + offset, FUTEX_WAKE, 1, NULL, NULL, 0); }
+
+static void futex_wait(tn_hex_link *link, size_t offset, uint32_t seen, uint64_t ns)
+{
+    const struct timespec slice = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+    syscall(SYS_futex, link->page + offset, FUTEX_WAIT, seen, &slice, NULL, 0);
+}
+
+// ---- texts ----
+
+const char *tn_hex_status_text(uint32_t status)
+{
+    switch (status) {
+#define TN_HEX_X(NAME, NUMBER, TEXT) case NUMBER: return TEXT;
+        TN_HEX_STATUSES(TN_HEX_X)
+#undef TN_HEX_X
+    default: return "an unknown status";
+    }
+}
+
+const char *tn_hex_why_text(uint32_t why)
+{
+    switch (why) {
+#define TN_HEX_X(NAME, NUMBER, TEXT) case NUMBER: return TEXT;
+        TN_HEX_WHYS(TN_HEX_X)
+#undef TN_HEX_X
+    default: return "for an unknown reason";
+    }
+}
+
+static const char *call_text(uint32_t call)
+{
+    switch (call) {
+#define TN_HEX_X(NAME, NUMBER, TEXT) case NUMBER: return TEXT;
+        TN_HEX_CALLS(TN_HEX_X)
+#undef TN_HEX_X
+    default: return "?";
+    }
+}
+
+// ---- life ----
+
+static int shared_memory(size_t bytes)
+{
+    // Sealed: nobody can take bytes away from under a mapping.
+    const int low = memfd_create("tenon", MFD_CLOEXEC | MFD_ALLOW_SEALING), fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, 10);
+    if (low >= 0) {
+        close(low);
+    }
+    if (fd >= 0 && (ftruncate(fd, (off_t)bytes) != 0 || fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0)) {
+        close(fd);
+        return -1;
+    }
+    return fd;
+}
+
+static void stop(tn_hex_link *link)
+{
+    if (link->state) {
+        link->transport->stop(link->state);
+    }
+    link->state = NULL;
+}
+
+// The message of a death: how the process ended, and the crash record if it wrote one.
+static tn_status died(tn_hex_link *link, const tn_hex_call *call, const char *how, tn_diag *diag)
+{
+    char node[160] = "", where[200] = "";
+    const bool valid = load(link, TN_HEX_AT_CRASH, TN_HEX_CRASH_VALID) == 1;
+    const uint32_t id = load(link, valid ? TN_HEX_AT_CRASH : TN_HEX_AT_ALIVE, valid ? TN_HEX_CRASH_NODE : TN_HEX_ALIVE_NODE);
+    if (id) {
+        const char *name = link->name ? link->name(link->name_context, id) : NULL;
+        (void)snprintf(node, sizeof node, " at node %s%.100s%s", name ? "'" : "", name ? name : "of the graph", name ? "'" : "");
+    }
+    if (valid) {
+        (void)snprintf(where, sizeof where, " (signal %u, pc 0x%x, address 0x%x)", load(link, TN_HEX_AT_CRASH, TN_HEX_CRASH_SIGNAL),
+                       load(link, TN_HEX_AT_CRASH, TN_HEX_CRASH_PC), load(link, TN_HEX_AT_CRASH, TN_HEX_CRASH_ADDRESS));
+    }
+    stop(link);
+    return tn_fail(diag, TN_DEVICE, call->place, "the DSP died in %s%s: %s%s", call_text(call->call), node, how, where);
+}
+
+static tn_status hello(tn_hex_link *link, tn_diag *diag)
+{
+    tn_hex_call call = {.call = TN_HEX_CALL_HELLO, .place = "hexagon"};
+    TN_TRY(tn_hex_link_call(link, &call, diag));
+    const uint32_t *r = call.results;
+    link->hello = (tn_hex_hello){r[0], r[1], r[2], r[3], r[4], r[5], r[6]};
+    if (call.status != TN_HEX_OK || r[0] != TN_HEX_PROTOCOL || r[6] != TN_HEX_OP_COUNT) {
+        stop(link);
+        return tn_fail(diag, TN_DEVICE, "hexagon", "the DSP program speaks protocol %u with %u operators, this library %u with %d", r[0], r[6],
+                       TN_HEX_PROTOCOL, TN_HEX_OP_COUNT);
+    }
+    return TN_OK;
+}
+
+// Power is a wish: a DSP that refuses keeps its own.
+static tn_status send_power(tn_hex_link *link, tn_diag *diag)
+{
+    if (link->power_level) {
+        tn_hex_call call = {.call = TN_HEX_CALL_POWER_LEVEL, .args = &link->power_level, .n_args = 1, .place = "hexagon"};
+        TN_TRY(tn_hex_link_call(link, &call, diag));
+    }
+    if (link->corner || link->latency_us) {
+        const uint32_t details[3] = {link->corner, link->dcvs, link->latency_us};
+        tn_hex_call call = {.call = TN_HEX_CALL_POWER_DETAILS, .args = details, .n_args = 3, .place = "hexagon"};
+        TN_TRY(tn_hex_link_call(link, &call, diag));
+    }
+    return TN_OK;
+}
+
+static tn_status start(tn_hex_link *link, tn_diag *diag)
+{
+    char how[64];
+    memset(link->page, 0, TN_HEX_PAGE);
+    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_MAGIC, TN_HEX_MAGIC);
+    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_PROTOCOL, TN_HEX_PROTOCOL);
+    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_THREADS, TN_MIN(link->threads, (uint32_t)TN_HEX_MAX_THREADS));
+    link->sequence = 0;
+    link->session++;
+    TN_TRY(link->transport->start(&link->state, link->heap, link->page_fd, diag));
+    const uint64_t end = tn_clock_ns() + START_NS;
+    while (load(link, TN_HEX_AT_ALIVE, TN_HEX_ALIVE_READY) != 1) {
+        const bool alive = link->transport->alive(link->state, how, sizeof how);
+        if (!alive || tn_clock_ns() > end) {
+            stop(link);
+            return tn_fail(diag, TN_DEVICE, "hexagon", "the DSP program did not start: %s", alive ? "it says nothing" : how);
+        }
+        futex_wait(link, TN_HEX_AT_ALIVE, 0, 300000);
+    }
+    TN_TRY(hello(link, diag));
+    return send_power(link, diag);
+}
+
+tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag)
+{
+    char how[64];
+    if (link->owner != getpid()) {
+        return tn_fail(diag, TN_STATE, "hexagon", "the DSP belongs to the process before the fork");
+    }
+    if (link->state && link->transport->alive(link->state, how, sizeof how)) {
+        return TN_OK;
+    }
+    stop(link);
+    return start(link, diag);
+}
+
+tn_status tn_hex_link_open(tn_hex_link **out, tn_heap *heap, uint32_t threads, tn_diag *diag)
+{
+    const char *what = "";
+    tn_status status = TN_OK;
+    *out = NULL;
+    if (!tn_hex_qemu.present(&what)) {
+        return tn_fail(diag, TN_DEVICE, "hexagon", "%s", what);
+    }
+    tn_hex_link *link = tn_take_zero(heap, 1, sizeof *link);
+    if (!link) {
+        return tn_fail_memory(diag, "hexagon", sizeof *link);
+    }
+    if (pthread_mutex_init(&link->lock, NULL) != 0) {
+        tn_give(heap, link);
+        return tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the system refused a lock");
+    }
+    link->heap = heap;
+    link->transport = &tn_hex_qemu;
+    link->owner = getpid();
+    link->threads = threads;
+    link->page_fd = shared_memory(TN_HEX_PAGE);
+    link->page = link->page_fd < 0 ? MAP_FAILED : mmap(NULL, TN_HEX_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, link->page_fd, 0);
+    if (link->page == MAP_FAILED) {
+        link->page = NULL;
+        status = tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the system refused shared memory: %s", strerror(errno));
+    }
+    status = status == TN_OK ? tn_hex_link_ready(link, diag) : status;
+    if (status != TN_OK) {
+        tn_hex_link_close(link);
+        return status;
+    }
+    *out = link;
+    return TN_OK;
+}
+
+void tn_hex_link_close(tn_hex_link *link)
+{
+    if (!link) {
+        return;
+    }
+    // In a forked child the process is not ours to end: closing the descriptors is all.
+    if (link->owner == getpid()) {
+        stop(link);
+    }
+    while (link->buffers) {
+        tn_hex_buffer *buffer = link->buffers;
+        link->buffers = buffer->next;
+        munmap(buffer->data, buffer->bytes);
+        close(buffer->fd);
+        tn_give(link->heap, buffer);
+    }
+    if (link->page) {
+        munmap(link->page, TN_HEX_PAGE);
+    }
+    if (link->page_fd >= 0) {
+        close(link->page_fd);
+    }
+    pthread_mutex_destroy(&link->lock);
+    tn_give(link->heap, link);
+}
+
+void tn_hex_link_lock(tn_hex_link *link) { pthread_mutex_lock(&link->lock); }
+void tn_hex_link_unlock(tn_hex_link *link) { pthread_mutex_unlock(&link->lock); }
+
+void tn_hex_link_names(tn_hex_link *link, tn_hex_name_fn name, void *context)
+{
+    link->name = name;
+    link->name_context = context;
+}
+
+// ---- calls ----
+
+// Waits for the answer of `sequence`. TN_OK: it is there.
+static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_t sequence, tn_diag *diag)
+{
+    const uint64_t begin = tn_clock_ns(), limit = begin + CALL_NS;
+    uint64_t cancelled = 0;
+    char how[64];
+    for (;;) {
+        const uint32_t seen = load(link, TN_HEX_AT_RSP_SEQ, 0);
+        if (seen == sequence) {
+            return TN_OK;
+        }
+        const uint64_t now = tn_clock_ns(), end = call->deadline_ns ? TN_MIN(call->deadline_ns, limit) : limit;
+        if (!link->transport->alive(link->state, how, sizeof how)) {
+            // It may have answered and died right then.
+            return load(link, TN_HEX_AT_RSP_SEQ, 0) == sequence ? TN_OK : died(link, call, how, diag);
+        }
+        if (now >= end) {
+            stop(link);
+            return now < limit ? tn_fail(diag, TN_DEADLINE, call->place, "the run took longer than its deadline allows; the DSP was stopped")
+                               : tn_fail(diag, TN_DEVICE, call->place, "the DSP did not answer %s and was stopped", call_text(call->call));
+        }
+        if (call->cancel && atomic_load_explicit(call->cancel, memory_order_relaxed)) {
+            cancelled = cancelled ? cancelled : now;
+            if (now - cancelled > CANCEL_NS) {
+                stop(link);
+                return tn_fail(diag, TN_CANCELLED, call->place, "the run was cancelled; the DSP was stopped");
+            }
+        }
+        futex_wait(link, TN_HEX_AT_RSP_SEQ, seen, TN_MIN(end - now, (uint64_t)SLICE_NS));
+    }
+}
+
+tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag)
+{
+    if (call->n_args < 0 || call->n_args > TN_HEX_MESSAGE_ARGS) {
+        return tn_fail(diag, TN_INTERNAL, call->place, "a call with %d arguments", call->n_args);
+    }
+    const uint32_t sequence = ++link->sequence;
+    store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_SEQ, sequence);
+    store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_CALL, call->call);
+    store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_STATUS, 0);
+    store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_N_ARGS, (uint32_t)call->n_args);
+    for (int i = 0; i < call->n_args; i++) {
+        store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_ARG + i, call->args[i]);
+    }
+    store(link, TN_HEX_AT_REQ_SEQ, 0, sequence);
+    futex_wake(link, TN_HEX_AT_REQ_SEQ);
+    TN_TRY(wait_answer(link, call, sequence, diag));
+    uint32_t answer[TN_HEX_MESSAGE_WORDS];
+    for (int i = 0; i < TN_HEX_MESSAGE_WORDS; i++) {
+        answer[i] = load(link, TN_HEX_AT_RESPONSE, i);
+    }
+    if (answer[TN_HEX_MSG_SEQ] != sequence || answer[TN_HEX_MSG_N_ARGS] > TN_HEX_MESSAGE_ARGS) {
+        stop(link);
+        return tn_fail(diag, TN_DEVICE, call->place, "the DSP's answer to %s makes no sense; it was stopped", call_text(call->call));
+    }
+    call->status = answer[TN_HEX_MSG_STATUS];
+    memset(call->results, 0, sizeof call->results);
+    memcpy(call->results, answer + TN_HEX_MSG_ARG, answer[TN_HEX_MSG_N_ARGS] * sizeof *answer);
+    return TN_OK;
+}
+
+// ---- buffers ----
+
+tn_hex_buffer *tn_hex_buffer_take(tn_hex_link *link, size_t bytes)
+{
+    const size_t size = bytes > SIZE_MAX - TN_HEX_PAGE ? 0 : (TN_MAX(bytes, (size_t)1) + TN_HEX_PAGE - 1) / TN_HEX_PAGE * TN_HEX_PAGE;
+    tn_hex_buffer *buffer = size && size <= UINT32_MAX / 2 ? tn_take_zero(link->heap, 1, sizeof *buffer) : NULL;
+    if (!buffer) {
+        return NULL;
+    }
+    buffer->fd = shared_memory(size);
+    void *data = buffer->fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, buffer->fd, 0);
+    if (data == MAP_FAILED) {
+        if (buffer->fd >= 0) {
+            close(buffer->fd);
+        }
+        tn_give(link->heap, buffer);
+        return NULL;
+    }
+    buffer->data = data;
+    buffer->bytes = size;
+    buffer->session = TN_HEX_NO_SESSION;
+    tn_hex_link_lock(link);
+    buffer->next = link->buffers;
+    link->buffers = buffer;
+    tn_hex_link_unlock(link);
+    return buffer;
+}
+
+void tn_hex_buffer_give(tn_hex_link *link, tn_hex_buffer *buffer)
+{
+    if (!buffer) {
+        return;
+    }
+    tn_hex_link_lock(link);
+    tn_hex_buffer **at = &link->buffers;
+    while (*at != buffer) {
+        at = &(*at)->next;
+    }
+    *at = buffer->next;
+    // A DSP that cannot be asked to forget the buffer will be told nothing of it after its restart.
+    char how[64];
+    if (buffer->session == link->session && link->owner == getpid() && link->state && link->transport->alive(link->state, how, sizeof how)) {
+        tn_hex_call call = {.call = TN_HEX_CALL_UNMAP, .args = &buffer->handle, .n_args = 1, .place = "hexagon"};
+        tn_diag diag = {.status = TN_OK};
+        (void)tn_hex_link_call(link, &call, &diag);
+    }
+    tn_hex_link_unlock(link);
+    munmap(buffer->data, buffer->bytes);
+    close(buffer->fd);
+    tn_give(link->heap, buffer);
+}
+
+tn_hex_buffer *tn_hex_buffer_find(tn_hex_link *link, const void *data, size_t bytes)
+{
+    const uint8_t *at = data;
+    for (tn_hex_buffer *buffer = link->buffers; buffer; buffer = buffer->next) {
+        if (at >= buffer->data && at <= buffer->data + buffer->bytes && bytes <= (size_t)(buffer->data + buffer->bytes - at)) {
+            return buffer;
+        }
+    }
+    return NULL;
+}
+
+tn_status tn_hex_link_map(tn_hex_link *link, tn_hex_buffer *buffer, tn_diag *diag)
+{
+    if (buffer->session == link->session) {
+        return TN_OK;
+    }
+    const uint32_t bytes = (uint32_t)buffer->bytes;
+    tn_hex_call call = {.call = TN_HEX_CALL_MAP, .args = &bytes, .n_args = 1, .place = "hexagon"};
+    if (link->transport->send_fd(link->state, buffer->fd) != TN_OK) {
+        return died(link, &call, "its socket is closed", diag);
+    }
+    TN_TRY(tn_hex_link_call(link, &call, diag));
+    if (call.status != TN_HEX_OK) {
+        return tn_fail(diag, call.status == TN_HEX_MEMORY ? TN_OUT_OF_MEMORY : TN_DEVICE, "hexagon", "the DSP could not map %u bytes: %s", bytes,
+                       tn_hex_status_text(call.status));
+    }
+    buffer->handle = call.results[0];
+    buffer->session = link->session;
+    return TN_OK;
+}

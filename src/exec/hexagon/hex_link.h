@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// The line to one DSP program: started once, shared by the sessions of a model, restarted when it died. Calls go one at a time; buffers
+// live on the host, so that they survive a DSP that does not.
+// Ownership: open/close. Threads: any; a lock inside puts calls in a row.
+#ifndef TN_HEX_LINK_H
+#define TN_HEX_LINK_H
+
+#include "base/alloc.h"
+#include "base/diag.h"
+#include "exec/hexagon/wire/hex_control.h"
+#include "exec/hexagon/wire/hex_graph.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <sys/types.h>
+
+#define TN_HEX_NO_SESSION UINT64_MAX
+
+// How a DSP program is reached: through the emulator, or FastRPC on a phone. All are called under the link's lock.
+typedef struct tn_hex_transport {
+    const char *name;
+    // Whether it can work here; *what: a fixed text, the reason why not.
+    bool (*present)(const char **what);
+    // Starts the program over the control page (page_fd, TN_HEX_PAGE bytes). *state belongs to the transport.
+    tn_status (*start)(void **state, tn_heap *heap, int page_fd, tn_diag *diag);
+    bool (*alive)(void *state, char *how, size_t size);      // false: it ended, and how
+    tn_status (*send_fd)(void *state, int fd);               // the memory of a buffer that is about to be mapped
+    void (*stop)(void *state);                               // ends it, gives everything back; NULL allowed
+} tn_hex_transport;
+
+extern const tn_hex_transport tn_hex_qemu;
+
+// Memory that both sides see. bytes is a multiple of TN_HEX_PAGE.
+typedef struct tn_hex_buffer {
+    struct tn_hex_buffer *next;
+    uint8_t *data;
+    size_t bytes;
+    int fd;
+    uint64_t session;         // of the DSP that has it mapped, as `handle`; TN_HEX_NO_SESSION: none
+    uint32_t handle;
+} tn_hex_buffer;
+
+// The name of a node of the graph that is run; NULL: there is none of this id.
+typedef const char *(*tn_hex_name_fn)(void *context, uint32_t node);
+
+// What the DSP says of itself.
+typedef struct tn_hex_hello {
+    uint32_t protocol, arch, hvx_bytes, threads, vtcm_bytes, version, n_ops;
+} tn_hex_hello;
+
+typedef struct tn_hex_link {
+    tn_heap *heap;
+    pthread_mutex_t lock;
+    const tn_hex_transport *transport;
+    void *state;              // of the transport; NULL: not running
+    pid_t owner;              // process that made the link
+    uint8_t *page;            // TN_HEX_PAGE bytes
+    int page_fd;
+    uint32_t sequence;
+    uint64_t session;         // counts starts
+    tn_hex_name_fn name;      // set around a call; NULL: nobody knows
+    void *name_context;
+    tn_hex_buffer *buffers;
+    tn_hex_hello hello;
+    uint32_t threads, power_level, corner, latency_us, dcvs;      // 0: the DSP's own
+    atomic_uint_fast64_t copied;                                   // bytes that had to be copied into or out of shared memory
+} tn_hex_link;
+
+typedef struct tn_hex_call {
+    uint32_t call;
+    const uint32_t *args;     // n_args
+    int n_args;
+    uint64_t deadline_ns;     // on tn_clock_ns; 0: none but the link's own limit
+    const atomic_int *cancel; // may be NULL
+    const char *place;        // for messages
+    uint32_t results[TN_HEX_MESSAGE_ARGS];
+    uint32_t status;          // TN_HEX_OK ..., when the call came back
+} tn_hex_call;
+
+// Starts the program and shakes hands. threads: the DSP's workers.
+tn_status tn_hex_link_open(tn_hex_link **link, tn_heap *heap, uint32_t threads, tn_diag *diag);
+void tn_hex_link_close(tn_hex_link *link);      // NULL allowed
+
+// All below take the lock themselves, except those that say so.
+void tn_hex_link_lock(tn_hex_link *link);
+void tn_hex_link_unlock(tn_hex_link *link);
+
+// Under the lock: the program runs when this succeeds; one that died is started again (the buffers are mapped again when used).
+tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag);
+
+// Under the lock, after ready: one call. TN_DEVICE: the DSP died, with its crash record in the message, or answered nonsense; it is
+// started again by the next ready. TN_DEADLINE, TN_CANCELLED: it was stopped for that. A call that came back with a status other than
+// TN_HEX_OK is TN_OK here: call->status and call->results tell.
+tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag);
+
+// Under the lock, after ready: the DSP's handle of a buffer.
+tn_status tn_hex_link_map(tn_hex_link *link, tn_hex_buffer *buffer, tn_diag *diag);
+
+// The names of nodes by id, for the message of a crash; set around a call, under the lock. NULL: none.
+void tn_hex_link_names(tn_hex_link *link, tn_hex_name_fn name, void *context);
+
+tn_hex_buffer *tn_hex_buffer_take(tn_hex_link *link, size_t bytes);      // NULL: no memory
+void tn_hex_buffer_give(tn_hex_link *link, tn_hex_buffer *buffer);       // NULL allowed
+
+// The buffer that holds bytes [data, data + bytes); NULL: none does.
+tn_hex_buffer *tn_hex_buffer_find(tn_hex_link *link, const void *data, size_t bytes);
+
+const char *tn_hex_status_text(uint32_t status);
+const char *tn_hex_why_text(uint32_t why);
+
+#endif

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0
+// The emulator as a transport: the DSP program, embedded in the library, runs under qemu-hexagon as a child process. It is handed three
+// descriptors: the control page, a socket for further ones (closed: the other side is gone), its own bytes. The host's signals are left
+// alone: only this child is waited for, by its id. docs/hexagon.md.
+// Ownership: start/stop. Threads: under the link's lock.
+#include "exec/hexagon/hex_link.h"
+
+#include "base/macros.h"
+#include "exec/hexagon/hex_program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { FD_PAGE = 3, FD_SOCKET = 4, FD_PROGRAM = 5, FD_FREE = 10 };     // in the child; ours begin at FD_FREE
+
+typedef struct emulator {
+    tn_heap *heap;
+    pid_t pid;                // 0: waited for
+    int socket;
+    int ended;                // its wait status
+} emulator;
+
+static const char *emulator_path(void)
+{
+    static const char *const paths[] = {"/usr/bin/qemu-hexagon", "/usr/local/bin/qemu-hexagon", "/usr/bin/qemu-hexagon-static"};
+    for (size_t i = 0; i < TN_COUNT(paths); i++) {
+        if (access(paths[i], X_OK) == 0) {
+            return paths[i];
+        }
+    }
+    return NULL;
+}
+
+static bool qemu_present(const char **what)
+{
+    *what = "there is no qemu-hexagon in /usr/bin or /usr/local/bin (Debian: qemu-user)";
+    return emulator_path() != NULL;
+}
+
+// A descriptor beyond those that the child's own are put on.
+static int moved_up(int fd)
+{
+    const int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FD_FREE);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return high;
+}
+
+// The program's bytes as a file of no name.
+static int program_file(void)
+{
+    const int fd = moved_up(memfd_create("tenon-dsp", MFD_CLOEXEC));
+    for (size_t done = 0; fd >= 0 && done < tn_hex_program_size;) {
+        const ssize_t n = write(fd, tn_hex_program + done, tn_hex_program_size - done);
+        if (n <= 0 && errno != EINTR) {
+            close(fd);
+            return -1;
+        }
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return fd;
+}
+
+static int spawn(emulator *e, const char *path, int page, int socket, int program)
+{
+    char file[32], page_text[8], socket_text[8];
+    (void)snprintf(file, sizeof file, "/proc/self/fd/%d", FD_PROGRAM);
+    (void)snprintf(page_text, sizeof page_text, "%d", FD_PAGE);
+    (void)snprintf(socket_text, sizeof socket_text, "%d", FD_SOCKET);
+    char name[] = "qemu-hexagon", cpu[] = "-cpu", v67[] = "v67";
+    char *const argv[] = {name, cpu, v67, file, page_text, socket_text, NULL}, *const env[] = {NULL};
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attr;
+    if (posix_spawn_file_actions_init(&actions) != 0) {
+        return ENOMEM;
+    }
+    int error = posix_spawnattr_init(&attr);
+    if (error == 0) {
+        sigset_t none, all;
+        sigemptyset(&none);
+        sigfillset(&all);
+        error = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0) || posix_spawn_file_actions_adddup2(&actions, 0, 1) ||
+                posix_spawn_file_actions_adddup2(&actions, 0, 2) || posix_spawn_file_actions_adddup2(&actions, page, FD_PAGE) ||
+                posix_spawn_file_actions_adddup2(&actions, socket, FD_SOCKET) ||
+                posix_spawn_file_actions_adddup2(&actions, program, FD_PROGRAM) || posix_spawnattr_setsigmask(&attr, &none) ||
+                posix_spawnattr_setsigdefault(&attr, &all) ||
+                posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        error = error ? ENOMEM : posix_spawn(&e->pid, path, &actions, &attr, argv, env);
+        posix_spawnattr_destroy(&attr);
+    }
+    posix_spawn_file_actions_destroy(&actions);
+    return error;
+}
+
+static void qemu_stop(void *state)
+{
+    emulator *e = state;
+    if (!e) {
+        return;
+    }
+    if (e->pid > 0) {
+        kill(e->pid, SIGKILL);
+        while (waitpid(e->pid, &e->ended, 0) < 0 && errno == EINTR) {
+        }
+    }
+    if (e->socket >= 0) {
+        close(e->socket);
+    }
+    tn_give(e->heap, e);
+}
+
+static tn_status qemu_start(void **out, tn_heap *heap, int page_fd, tn_diag *diag)
+{
+    const char *path = emulator_path(), *what;
+    int pair[2] = {-1, -1}, error;
+    *out = NULL;
+    if (!path) {
+        (void)qemu_present(&what);
+        return tn_fail(diag, TN_DEVICE, "hexagon", "%s", what);
+    }
+    emulator *e = tn_take_zero(heap, 1, sizeof *e);
+    if (!e) {
+        return tn_fail_memory(diag, "hexagon", sizeof *e);
+    }
+    e->heap = heap;
+    e->socket = -1;
+    const int program = program_file();
+    if (program < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
+        error = errno;
+    } else {
+        pair[0] = moved_up(pair[0]);
+        pair[1] = moved_up(pair[1]);
+        error = pair[0] < 0 || pair[1] < 0 ? EMFILE : spawn(e, path, page_fd, pair[1], program);
+    }
+    e->socket = pair[0];
+    if (pair[1] >= 0) {
+        close(pair[1]);
+    }
+    if (program >= 0) {
+        close(program);
+    }
+    if (error) {
+        e->pid = 0;
+        qemu_stop(e);
+        return tn_fail(diag, TN_DEVICE, "hexagon", "%s could not be started: %s", path, strerror(error));
+    }
+    // The emulator would write a file of its whole memory when the program it runs dies.
+    const struct rlimit none = {0, 0};
+    (void)prlimit(e->pid, RLIMIT_CORE, &none, NULL);
+    *out = e;
+    return TN_OK;
+}
+
+static bool qemu_alive(void *state, char *how, size_t size)
+{
+    emulator *e = state;
+    if (e->pid > 0) {
+        const pid_t ended = waitpid(e->pid, &e->ended, WNOHANG);
+        if (ended == 0 || (ended < 0 && errno == EINTR)) {
+            return true;
+        }
+        if (ended < 0) {
+            e->ended = 0;     // somebody else's wait took it
+        }
+        e->pid = 0;
+    }
+    if (WIFSIGNALED(e->ended)) {
+        (void)snprintf(how, size, "signal %d", WTERMSIG(e->ended));
+    } else {
+        (void)snprintf(how, size, "exit status %d", WEXITSTATUS(e->ended));
+    }
+    return false;
+}
+
+// One byte with the descriptor beside it.
+static tn_status qemu_send_fd(void *state, int fd)
+{
+    const emulator *e = state;
+    char byte = 0;
+    struct iovec piece = {.iov_base = &byte, .iov_len = 1};
+    union {
+        struct cmsghdr header;
+        char room[CMSG_SPACE(sizeof(int))];
+    } control;
+    memset(&control, 0, sizeof control);
+    struct msghdr message = {.msg_iov = &piece, .msg_iovlen = 1, .msg_control = control.room, .msg_controllen = sizeof control.room};
+    struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    head->cmsg_level = SOL_SOCKET;
+    head->cmsg_type = SCM_RIGHTS;
+    head->cmsg_len = CMSG_LEN(sizeof fd);
+    memcpy(CMSG_DATA(head), &fd, sizeof fd);
+    ssize_t sent;
+    do {
+        sent = sendmsg(e->socket, &message, MSG_NOSIGNAL);
+    } while (sent < 0 && errno == EINTR);
+    return sent == 1 ? TN_OK : TN_DEVICE;
+}
+
+const tn_hex_transport tn_hex_qemu = {.name = "qemu", .present = qemu_present, .start = qemu_start, .alive = qemu_alive,
+                                      .send_fd = qemu_send_fd, .stop = qemu_stop};
