@@ -21,6 +21,12 @@ typedef struct tn_variant {
     char *pinned;                 // names joined by '\n', in order
 } tn_variant;
 
+// A device that sessions of a model use together.
+typedef struct tn_shared_device {
+    tn_device *device;            // NULL: none here
+    unsigned users;
+} tn_shared_device;
+
 struct tenon_model {
     tn_heap heap;
     atomic_uint references;       // the caller's handle and each session
@@ -32,7 +38,8 @@ struct tenon_model {
     tn_graph *optimised;          // may be import.graph when no_optimise
     tn_variant *variants;
     tn_weights weights;
-    pthread_mutex_t lock;         // variants
+    pthread_mutex_t lock;         // variants, shared
+    tn_shared_device shared[4];
     bool has_lock, no_optimise;
     uint64_t limit_tensor;
     tenon_log_fn log;
@@ -152,6 +159,13 @@ void tn_api_forget_wanted(tenon_session *session);
 tn_status tn_api_power_check(const tenon_power *power, tn_diag *diag);
 void tn_api_power_apply(tenon_session *session);
 void tn_api_power_report(const tenon_session *session, struct tn_text *text);
+
+// Fills session->devices, or fails with the reason; and gives them back.
+tn_status tn_api_open_devices(tenon_session *session, const char *name, tn_diag *diag);
+void tn_api_close_devices(tenon_session *session);
+
+// A device failed for good: unless strict forbids it, all is planned again without accelerators, and true comes back.
+bool tn_api_lose_devices(tenon_session *session, tn_diag *diag);
 
 // Ends the session's asynchronous thread, waiting for a run in progress.
 void tn_async_destroy(tenon_session *session);

@@ -60,11 +60,9 @@ void tenon_session_destroy(tenon_session *session)
         tn_give(heap, binding);
     }
     for (size_t i = 0; session->inputs && i < session->n_inputs; i++) {
-        tn_give(heap, session->inputs[i].held);
+        tn_tensor_memory_give(session->context.memory, heap, session->inputs[i].held);
     }
-    for (size_t i = 0; i < session->context.n_devices; i++) {
-        session->devices[i]->vtable->close(session->devices[i]);
-    }
+    tn_api_close_devices(session);
     if (session->pid == getpid()) {
         tn_workers_destroy(session->workers);
         tn_pool_shared_drop(session->pool);
@@ -91,37 +89,6 @@ static void forward_log(void *context, int level, const char *text)
 {
     const tenon_session *session = context;
     session->model->log(session->model->log_context, (tenon_log_level)level, text);
-}
-
-// Opens the named device, or those that are present in the order of the registry with the CPU last.
-static tn_status open_devices(tenon_session *session, const char *name, tn_diag *diag)
-{
-    size_t n = 0;
-    bool found = !name || strcmp(name, "cpu") == 0;
-    for (int cpu = 0; cpu < 2; cpu++) {
-        for (const tn_device_vtable *const *vtable = tn_registry_devices; *vtable; vtable++) {
-            const bool is_cpu = strcmp((*vtable)->name, "cpu") == 0;
-            if (is_cpu != (cpu == 1) || n == TN_COUNT(session->devices) || (!is_cpu && name && strcmp(name, (*vtable)->name) != 0) ||
-                (!name && (*vtable)->named_only)) {
-                continue;
-            }
-            tn_device_facts facts;
-            TN_TRY((*vtable)->probe(&facts));
-            if (!facts.present && name && !is_cpu) {
-                return tn_fail(diag, TN_DEVICE, name, "the device is not present: %s", facts.reason);
-            }
-            if (facts.present && !(name && strcmp(name, "cpu") == 0 && !is_cpu)) {
-                TN_TRY((*vtable)->open(&session->devices[n], session->heap, &session->context.cpu, diag));
-                session->context.n_devices = ++n;
-                found = found || (name && !is_cpu);
-            }
-        }
-    }
-    if (!found) {
-        return tn_fail(diag, TN_DEVICE, name, "there is no device of this name in this build; `tenon doctor` lists the devices");
-    }
-    session->context.devices = session->devices;
-    return TN_OK;
 }
 
 // Own threads inherit the policy's cores from this thread while they are made; a shared pool has its own policy.
@@ -241,9 +208,10 @@ static tn_status fill(tenon_session *session, const tenon_session_options *optio
     TN_TRY(set_context(session, options, diag));
     TN_TRY(set_cpu(session, options, diag));
     session->context.workers = session->workers;
-    TN_TRY(open_devices(session, options->device, diag));
+    TN_TRY(tn_api_open_devices(session, options->device, diag));
     tn_api_power_apply(session);
-    return tn_api_prepare_fixed(session, diag);
+    const tn_status status = tn_api_prepare_fixed(session, diag);
+    return status == TN_DEVICE && tn_api_lose_devices(session, diag) ? tn_api_prepare_fixed(session, diag) : status;
 }
 
 tn_status tn_session_make(tenon_session **out, tenon_model *model, const tenon_session_options *options, const uint32_t *features, tn_diag *diag)
@@ -573,16 +541,35 @@ tn_status tn_api_blame(const tenon_session *session, tn_status status)
     return status;
 }
 
-// A device failed in a run: unless strict forbids it, everything is planned again without accelerators.
-static bool lose_devices(tenon_session *session, tn_diag *diag)
+static void warn(const tenon_session *session, const tn_diag *diag)
+{
+    if (session->context.log) {
+        session->context.log(session->context.log_context, TENON_LOG_WARNING, diag->message);
+    }
+}
+
+// A device failed in a run: unless strict forbids it, and when one of them can start anew, the run is done once more.
+static bool try_again(tenon_session *session, tn_diag *diag)
+{
+    bool revives = false;
+    for (size_t d = 0; d + 1 < session->context.n_devices; d++) {
+        revives = revives || (session->devices[d]->vtable->revives && !(session->context.dead >> d & 1));
+    }
+    if (!revives || session->context.strict & TENON_STRICT_DEVICE) {
+        return false;
+    }
+    warn(session, diag);
+    tn_diag_clear(diag);
+    return true;
+}
+
+bool tn_api_lose_devices(tenon_session *session, tn_diag *diag)
 {
     const unsigned all = (1u << (session->context.n_devices - 1)) - 1;
     if (session->context.strict & TENON_STRICT_DEVICE || session->context.dead == all) {
         return false;
     }
-    if (session->context.log) {
-        session->context.log(session->context.log_context, TENON_LOG_WARNING, diag->message);
-    }
+    warn(session, diag);
     session->context.dead = all;
     session->context.device_fallbacks++;
     for (tn_wanted *wanted = session->wanted; wanted; wanted = wanted->next) {
@@ -615,7 +602,10 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
             tn_profile_run_begin(session->profile, session->workers, session->context.planning_ns);
         }
         status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
-        if (status == TN_DEVICE && lose_devices(session, &diag)) {
+        if (status == TN_DEVICE && try_again(session, &diag)) {
+            status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
+        }
+        if (status == TN_DEVICE && tn_api_lose_devices(session, &diag)) {
             status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
         }
         if (session->profile) {

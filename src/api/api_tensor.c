@@ -122,10 +122,11 @@ static void reset_objects(tenon_session *session, tn_input *input)
 static tn_status copy_in(tenon_session *session, tn_input *input, size_t bytes, tn_diag *diag)
 {
     if (input->held_bytes < bytes || !input->held) {
-        tn_give(session->heap, input->held);
+        tn_tensor_memory_give(session->context.memory, session->heap, input->held);
+        input->held = NULL;
         input->held_bytes = 0;
         input->set = false;
-        input->held = tn_take(session->heap, bytes);
+        input->held = tn_tensor_memory_take(session->context.memory, session->heap, bytes);
         if (!input->held) {
             return tn_fail_memory(diag, "input", bytes);
         }

@@ -104,6 +104,8 @@ typedef struct tn_flow_node {
 typedef struct tn_device_vtable {
     const char *name;         // "cpu", "opencl", "hexagon"
     bool named_only;          // opened only for sessions that name it: looking for its driver takes longer than many a model
+    bool shared;              // one handle serves all sessions of a model
+    bool revives;             // after TN_DEVICE the next run may find it working again
     tn_status (*probe)(tn_device_facts *facts);
     tn_status (*open)(tn_device **device, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
     void (*close)(tn_device *device);
@@ -128,6 +130,11 @@ typedef struct tn_device_vtable {
     bool (*cache_list)(const char *folder, void (*visit)(const tn_cache_file *file, void *context), void *context);
     // Removes files that are not whole, then the oldest programs until at most `limit` bytes are left; the number removed.
     unsigned (*cache_prune)(const char *folder, uint64_t limit);
+    // Memory that host and device both see, for tensors at the borders of sub-flows, aligned to TN_ALIGNMENT; NULL where the device
+    // has none such. take: NULL when there is none left.
+    void *(*take)(tn_device *device, size_t bytes);
+    void (*give)(tn_device *device, void *block);
+    uint64_t (*copied)(tn_device *device);        // bytes of tensors so far that lay elsewhere and were copied
 } tn_device_vtable;
 
 // All devices, from the list that the build writes (registry.gen.c); ends with NULL.

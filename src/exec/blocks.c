@@ -69,6 +69,22 @@ void tn_block_trim(tn_block_cache *cache)
     cache->idle_bytes = 0;
 }
 
+// ---- memory that a device sees too ----
+
+void *tn_tensor_memory_take(tn_device *device, tn_heap *heap, size_t bytes)
+{
+    return device ? device->vtable->take(device, bytes) : tn_take(heap, bytes);
+}
+
+void tn_tensor_memory_give(tn_device *device, tn_heap *heap, void *data)
+{
+    if (device && data) {
+        device->vtable->give(device, data);
+    } else {
+        tn_give(heap, data);
+    }
+}
+
 // ---- idle arenas ----
 
 typedef struct idle_arena {

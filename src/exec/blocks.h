@@ -5,7 +5,7 @@
 #ifndef TN_BLOCKS_H
 #define TN_BLOCKS_H
 
-#include "base/alloc.h"
+#include "device/device.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -31,6 +31,12 @@ tn_loose_block *tn_block_take(tn_block_cache *cache, size_t bytes);
 void tn_block_give(tn_block_cache *cache, tn_loose_block *block);    // becomes idle
 void tn_block_trim(tn_block_cache *cache);                           // idle blocks go back to the heap
 size_t tn_block_bytes(const tn_loose_block *block);
+
+// ---- memory that a device sees too ----
+
+// Bytes for tensors: from the device's memory, or from the heap when it is NULL.
+void *tn_tensor_memory_take(tn_device *device, tn_heap *heap, size_t bytes);
+void tn_tensor_memory_give(tn_device *device, tn_heap *heap, void *data);    // NULL allowed
 
 // ---- idle arenas ----
 

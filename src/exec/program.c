@@ -73,10 +73,10 @@ static void free_pool(tn_program *program)
 
 static void give_arena(tn_program *program)
 {
-    if (program->arena && program->context->arenas) {
+    if (program->arena && program->context->arenas && !program->context->memory) {
         tn_arena_pool_give(program->context->arenas, program->arena, program->arena_bytes);
     } else {
-        tn_give(program->heap, program->arena);
+        tn_tensor_memory_give(program->context->memory, program->heap, program->arena);
     }
     program->arena = NULL;
     program->arena_bytes = 0;
@@ -85,8 +85,9 @@ static void give_arena(tn_program *program)
 static bool take_arena(tn_program *program, size_t bytes)
 {
     program->arena_bytes = bytes;
-    program->arena = program->context->arenas ? tn_arena_pool_take(program->context->arenas, bytes, &program->arena_bytes)
-                                              : tn_take(program->heap, bytes);
+    const tn_plan_context *context = program->context;
+    program->arena = context->arenas && !context->memory ? tn_arena_pool_take(context->arenas, bytes, &program->arena_bytes)
+                                                         : tn_tensor_memory_take(context->memory, program->heap, bytes);
     return program->arena != NULL;
 }
 
@@ -102,7 +103,7 @@ void tn_program_destroy(tn_program *program)
     }
     free_pool(program);
     for (size_t i = 0; program->own && i < program->graph->n_outputs; i++) {
-        tn_give(program->heap, program->own[i].data);
+        tn_tensor_memory_give(program->context->memory, program->heap, program->own[i].data);
     }
     tn_give(program->heap, program->own);
     give_arena(program);
@@ -162,7 +163,7 @@ void tn_program_trim(tn_program *program)
     free_pool(program);
     give_arena(program);
     for (size_t i = 0; i < program->graph->n_outputs; i++) {
-        tn_give(program->heap, program->own[i].data);
+        tn_tensor_memory_give(program->context->memory, program->heap, program->own[i].data);
         program->own[i] = (own_result){NULL, 0};
     }
     if (program->plans) {
@@ -368,9 +369,10 @@ static tn_status bind_results(tn_program *program, tn_plan *plan, tn_diag *diag)
         if (root->lease != TN_LEASE_OUTPUT || (own->data && own->bytes >= root->bytes)) {
             continue;
         }
-        tn_give(program->heap, own->data);
+        tn_tensor_memory_give(program->context->memory, program->heap, own->data);
+        own->data = NULL;
         own->bytes = 0;
-        own->data = tn_take(program->heap, root->bytes);
+        own->data = tn_tensor_memory_take(program->context->memory, program->heap, root->bytes);
         if (!own->data) {
             return tn_fail_memory(diag, root->name, root->bytes);
         }
@@ -607,7 +609,7 @@ tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inpu
     }
     if (program->context->light) {
         tn_light_end(plan);
-    } else if (program->context->arenas) {
+    } else if (program->context->arenas && !program->context->memory) {
         give_arena(program);
     }
     return status;

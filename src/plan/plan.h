@@ -127,6 +127,7 @@ typedef struct tn_plan_context {
     bool light;                       // no arena: tensors come and go step by step
     struct tn_block_cache *blocks;    // for results of unknown size
     struct tn_arena_pool *arenas;     // where arenas rest between runs; NULL: each program keeps its own
+    tn_device *memory;                // whose memory arenas, results and inputs lie in; NULL: the heap
     // counters
     uint64_t fallbacks, plans, hits, steps;
     uint64_t device_fallbacks;        // nodes that the named device does not run, and devices that failed

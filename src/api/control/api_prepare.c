@@ -76,6 +76,9 @@ tenon_status tenon_session_prepare(tenon_session *session, const char *const *na
     tn_status status = tn_api_enter(session, names, count, &diag);
     if (status == TN_OK) {
         status = tn_program_prepare(session->wanted->program, session->feeds, &diag);
+        if (status == TN_DEVICE && tn_api_lose_devices(session, &diag)) {
+            status = tn_program_prepare(session->wanted->program, session->feeds, &diag);
+        }
     }
     return tn_api_fail(error, tn_api_blame(session, status), &diag);
 }

@@ -132,19 +132,14 @@ static tn_status hello(tn_hex_link *link, tn_diag *diag)
     return TN_OK;
 }
 
-// Power is a wish: a DSP that refuses keeps its own.
-static tn_status send_power(tn_hex_link *link, tn_diag *diag)
+tn_status tn_hex_link_power(tn_hex_link *link, tn_diag *diag)
 {
-    if (link->power_level) {
-        tn_hex_call call = {.call = TN_HEX_CALL_POWER_LEVEL, .args = &link->power_level, .n_args = 1, .place = "hexagon"};
-        TN_TRY(tn_hex_link_call(link, &call, diag));
-    }
-    if (link->corner || link->latency_us) {
-        const uint32_t details[3] = {link->corner, link->dcvs, link->latency_us};
-        tn_hex_call call = {.call = TN_HEX_CALL_POWER_DETAILS, .args = details, .n_args = 3, .place = "hexagon"};
-        TN_TRY(tn_hex_link_call(link, &call, diag));
-    }
-    return TN_OK;
+    const uint32_t details[3] = {link->corner, link->dcvs, link->latency_us};
+    tn_hex_call level = {.call = TN_HEX_CALL_POWER_LEVEL, .args = &link->power_level, .n_args = 1, .place = "hexagon"};
+    tn_hex_call more = {.call = TN_HEX_CALL_POWER_DETAILS, .args = details, .n_args = 3, .place = "hexagon"};
+    TN_TRY(tn_hex_link_call(link, &level, diag));
+    TN_TRY(tn_hex_link_call(link, &more, diag));
+    return level.status == TN_HEX_OK && more.status == TN_HEX_OK ? TN_OK : tn_fail(diag, TN_UNSUPPORTED, "hexagon", "the DSP refuses a power level");
 }
 
 static tn_status start(tn_hex_link *link, tn_diag *diag)
@@ -167,16 +162,26 @@ static tn_status start(tn_hex_link *link, tn_diag *diag)
         futex_wait(link, TN_HEX_AT_ALIVE, 0, 300000);
     }
     TN_TRY(hello(link, diag));
-    return send_power(link, diag);
+    // A wish that is refused is no failure of the start.
+    if (link->has_power) {
+        tn_diag ignored = {.status = TN_OK};
+        (void)tn_hex_link_power(link, &ignored);
+    }
+    return link->state ? TN_OK : tn_fail(diag, TN_DEVICE, "hexagon", "the DSP died when it was told its power level");
+}
+
+bool tn_hex_link_running(tn_hex_link *link)
+{
+    char how[64];
+    return link->owner == getpid() && link->state && link->transport->alive(link->state, how, sizeof how);
 }
 
 tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag)
 {
-    char how[64];
     if (link->owner != getpid()) {
         return tn_fail(diag, TN_STATE, "hexagon", "the DSP belongs to the process before the fork");
     }
-    if (link->state && link->transport->alive(link->state, how, sizeof how)) {
+    if (tn_hex_link_running(link)) {
         return TN_OK;
     }
     stop(link);
@@ -292,6 +297,9 @@ tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag)
     if (call->n_args < 0 || call->n_args > TN_HEX_MESSAGE_ARGS) {
         return tn_fail(diag, TN_INTERNAL, call->place, "a call with %d arguments", call->n_args);
     }
+    if (!link->state) {
+        return tn_fail(diag, TN_DEVICE, call->place, "the DSP does not run");
+    }
     const uint32_t sequence = ++link->sequence;
     store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_SEQ, sequence);
     store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_CALL, call->call);
@@ -357,8 +365,7 @@ void tn_hex_buffer_give(tn_hex_link *link, tn_hex_buffer *buffer)
     }
     *at = buffer->next;
     // A DSP that cannot be asked to forget the buffer will be told nothing of it after its restart.
-    char how[64];
-    if (buffer->session == link->session && link->owner == getpid() && link->state && link->transport->alive(link->state, how, sizeof how)) {
+    if (buffer->session == link->session && tn_hex_link_running(link)) {
         tn_hex_call call = {.call = TN_HEX_CALL_UNMAP, .args = &buffer->handle, .n_args = 1, .place = "hexagon"};
         tn_diag diag = {.status = TN_OK};
         (void)tn_hex_link_call(link, &call, &diag);
@@ -387,7 +394,7 @@ tn_status tn_hex_link_map(tn_hex_link *link, tn_hex_buffer *buffer, tn_diag *dia
     }
     const uint32_t bytes = (uint32_t)buffer->bytes;
     tn_hex_call call = {.call = TN_HEX_CALL_MAP, .args = &bytes, .n_args = 1, .place = "hexagon"};
-    if (link->transport->send_fd(link->state, buffer->fd) != TN_OK) {
+    if (!link->state || link->transport->send_fd(link->state, buffer->fd) != TN_OK) {
         return died(link, &call, "its socket is closed", diag);
     }
     TN_TRY(tn_hex_link_call(link, &call, diag));

@@ -63,7 +63,9 @@ typedef struct tn_hex_link {
     void *name_context;
     tn_hex_buffer *buffers;
     tn_hex_hello hello;
-    uint32_t threads, power_level, corner, latency_us, dcvs;      // 0: the DSP's own
+    uint32_t threads;         // of the DSP; 0: its own choice
+    bool has_power;           // the wishes below were made
+    uint32_t power_level, corner, latency_us, dcvs;
     atomic_uint_fast64_t copied;                                   // bytes that had to be copied into or out of shared memory
 } tn_hex_link;
 
@@ -89,10 +91,16 @@ void tn_hex_link_unlock(tn_hex_link *link);
 // Under the lock: the program runs when this succeeds; one that died is started again (the buffers are mapped again when used).
 tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag);
 
+// Under the lock: whether it runs and is ours to talk to.
+bool tn_hex_link_running(tn_hex_link *link);
+
 // Under the lock, after ready: one call. TN_DEVICE: the DSP died, with its crash record in the message, or answered nonsense; it is
 // started again by the next ready. TN_DEADLINE, TN_CANCELLED: it was stopped for that. A call that came back with a status other than
 // TN_HEX_OK is TN_OK here: call->status and call->results tell.
 tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag);
+
+// Under the lock, after ready: tells the DSP the wishes of power_level, corner, dcvs and latency_us.
+tn_status tn_hex_link_power(tn_hex_link *link, tn_diag *diag);
 
 // Under the lock, after ready: the DSP's handle of a buffer.
 tn_status tn_hex_link_map(tn_hex_link *link, tn_hex_buffer *buffer, tn_diag *diag);

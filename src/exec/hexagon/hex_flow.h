@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sub-flows on the DSP: encoded once, handed over whole, run by one call. A DSP that was started anew since gets the graph again.
+// Ownership: make/release. Threads: a flow runs once at a time; flows of one device one after the other.
+#ifndef TN_HEX_FLOW_H
+#define TN_HEX_FLOW_H
+
+#include "device/device.h"
+#include "exec/hexagon/hex_link.h"
+
+typedef struct tn_hex_device {
+    tn_device base;
+    tn_hex_link *link;
+} tn_hex_device;
+
+typedef struct tn_hex_flow {
+    tn_flow base;
+    tn_hex_link *link;
+    const tn_graph *graph;        // the request's
+    tn_hex_buffer *records;       // [records of constants][records of nodes][bytes of constants]
+    size_t consts_bytes, nodes_at, nodes_bytes;
+    uint64_t session;             // of the DSP that has the graph; TN_HEX_NO_SESSION: none
+    uint32_t id;                  // its graph number there
+    tn_hex_buffer *staging;       // for tensors that do not lie in shared memory; NULL: none did yet
+    size_t arena_bytes;           // what the DSP took for it
+    uint64_t dsp_us, packets;     // of the last run
+} tn_hex_flow;
+
+tn_status tn_hex_flow_make(tn_hex_device *device, const tn_flow_request *request, tn_hex_flow **flow);
+tn_status tn_hex_flow_run(tn_hex_flow *flow, const tn_flow_run *run);
+void tn_hex_flow_release(tn_hex_flow *flow);
+
+// Calls visit for each node, with the microseconds and packets that the DSP counted.
+void tn_hex_flow_describe(const tn_hex_flow *flow, void (*visit)(const tn_flow_node *node, void *context), void *context);
+
+#endif
