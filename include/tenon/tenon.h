@@ -259,11 +259,18 @@ enum { /* tenon_session_options.strict: what becomes an error instead of a warni
     TENON_STRICT_PRECISION = 4  /* a node is computed in another precision than asked for */
 };
 
+/* Inputs of one run, to learn from: a tensor for each name. */
+typedef struct tenon_sample {
+    const char *const *names;
+    const struct tenon_tensor *tensors;
+    size_t count;
+} tenon_sample;
+
 typedef struct tenon_session_options {
     size_t struct_size;
-    const char *device;             /* "cpu", "opencl"; NULL: the best there is, of those that need no name. A named device that is absent is an error at create */
+    const char *device;             /* "cpu", "opencl", "hexagon"; NULL: the best there is, of those that need no name. A named device that is absent is an error at create */
     unsigned threads;               /* 0: one for each core */
-    const char *precision;          /* "fp32", "fp16" (device opencl: stored as halves, computed in fp32); NULL: fp32 */
+    const char *precision;          /* "fp32"; "fp16" (device opencl: stored as halves, computed in fp32); "int8": quantised by `calibration`; NULL: fp32 */
     unsigned strict;                /* TENON_STRICT_* */
     uint64_t memory_limit;          /* bytes of arena, workspaces and packed weights; 0: only the default limit below */
     const char *isa;                /* highest instruction set to use: "portable", "avx2", "avx512" ...; NULL: what is there */
@@ -281,6 +288,8 @@ typedef struct tenon_session_options {
     const tenon_power *power;       /* NULL: defaults */
     const char *cache;              /* folder where a device may keep programs that it built for this machine; NULL: none is kept */
     const char *store;              /* how a GPU keeps tensors of pictures: "image" or "buffer"; NULL: the device's choice */
+    const tenon_sample *calibration; /* precision int8: sample inputs, of which the ranges of all values are taken; read during create only */
+    size_t calibration_count;
 } tenon_session_options;
 
 static inline void tenon_session_options_init(tenon_session_options *options) { tenon_options_init(options, sizeof *options); }

@@ -103,6 +103,7 @@ struct tenon_session {
     bool ran;                     // results are there
     pid_t pid;                    // of the process that made it
     tn_pool_shared *pool;         // held; NULL: own threads
+    tn_graph *quantised;          // precision int8: the graph that is run; NULL: the model's
     tn_block_cache blocks;
     tn_arena objects;             // of the last run
     unsigned *cores;              // the calling thread's while it runs, by the affinity policy; NULL: anywhere
@@ -159,6 +160,15 @@ void tn_api_forget_wanted(tenon_session *session);
 tn_status tn_api_power_check(const tenon_power *power, tn_diag *diag);
 void tn_api_power_apply(tenon_session *session);
 void tn_api_power_report(const tenon_session *session, struct tn_text *text);
+
+// The graph that the session runs.
+static inline const tn_graph *tn_api_graph(const tenon_session *session)
+{
+    return session->quantised ? session->quantised : session->own_optimised ? session->own_optimised : session->model->optimised;
+}
+
+// Precision int8: makes session->quantised by the samples among the options.
+tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *options, tn_diag *diag);
 
 // Fills session->devices, or fails with the reason; and gives them back.
 tn_status tn_api_open_devices(tenon_session *session, const char *name, tn_diag *diag);

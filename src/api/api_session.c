@@ -74,6 +74,7 @@ void tenon_session_destroy(tenon_session *session)
     }
     tn_block_trim(&session->blocks);
     tn_profile_destroy(session->profile);
+    tn_graph_destroy(session->quantised);
     tn_give(heap, session->cores);
     tn_give(heap, session->inputs);
     tn_give(heap, session->feeds);
@@ -126,8 +127,8 @@ static tn_status set_cpu(tenon_session *session, const tenon_session_options *op
     session->context.threads = options->threads ? options->threads : pooled ? pooled : session->context.cpu.cores;
     session->context.threads = pooled ? TN_MIN(pooled, session->context.threads) : session->context.threads;
     const bool half = options->precision && strcmp(options->precision, "fp16") == 0;
-    if (options->precision && !half && strcmp(options->precision, "fp32") != 0) {
-        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision of this build; there are: fp32, fp16", options->precision);
+    if (options->precision && !half && strcmp(options->precision, "fp32") != 0 && strcmp(options->precision, "int8") != 0) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision of this build; there are: fp32, fp16, int8", options->precision);
     }
     if (half && (!options->device || strcmp(options->device, "opencl") != 0)) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "fp16 is a precision of the device opencl only");
@@ -210,6 +211,9 @@ static tn_status fill(tenon_session *session, const tenon_session_options *optio
     session->context.workers = session->workers;
     TN_TRY(tn_api_open_devices(session, options->device, diag));
     tn_api_power_apply(session);
+    if (options->precision && strcmp(options->precision, "int8") == 0) {
+        TN_TRY(tn_api_quantise(session, options, diag));
+    }
     const tn_status status = tn_api_prepare_fixed(session, diag);
     return status == TN_DEVICE && tn_api_lose_devices(session, diag) ? tn_api_prepare_fixed(session, diag) : status;
 }
@@ -367,7 +371,7 @@ done:
 static tn_status graph_for(tenon_session *session, tn_wanted *wanted, const char *const *names, size_t count, tn_diag *diag)
 {
     tenon_model *model = session->model;
-    const tn_graph *from = session->own_optimised ? session->own_optimised : model->optimised;
+    const tn_graph *from = tn_api_graph(session);
     bool all = true;
     for (size_t i = 0; i < count && all; i++) {
         all = value_named(from, names[i]) != NULL;
@@ -376,6 +380,9 @@ static tn_status graph_for(tenon_session *session, tn_wanted *wanted, const char
     if (!all && facts && !facts->has_imported) {
         return tn_fail(diag, TN_NOT_FOUND, names[0], "a wanted tensor is not in the optimised graph, and the file was saved without the imported "
                                                      "one (drop_imported), which would tell how to compute it");
+    }
+    if (!all && session->quantised) {
+        return tn_fail(diag, TN_NOT_FOUND, names[0], "a wanted tensor is not in the quantised graph: precision int8 keeps what it runs only");
     }
     if (!all && session->own_import) {
         tn_graph *own = NULL;      // not kept: it is only for this session's values
@@ -413,15 +420,14 @@ static tn_status make_wanted(tenon_session *session, const char *const *names, s
         }
         TN_GO(graph_for(session, wanted, names, count, diag));
     } else {
-        wanted->count = session->model->optimised->n_outputs;
+        wanted->count = tn_api_graph(session)->n_outputs;
     }
     wanted->results = tn_take_zero(session->heap, wanted->count + 1, sizeof *wanted->results);
     if (!wanted->results) {
         status = tn_fail_memory(diag, "results", wanted->count * sizeof *wanted->results);
         goto done;
     }
-    const tn_graph *whole = session->own_optimised ? session->own_optimised : session->model->optimised;
-    TN_GO(tn_program_create(&wanted->program, names ? wanted->graph : whole, &session->context, session->plan_cache, diag));
+    TN_GO(tn_program_create(&wanted->program, names ? wanted->graph : tn_api_graph(session), &session->context, session->plan_cache, diag));
     wanted->next = session->wanted;
     session->wanted = wanted;
     wanted = NULL;

@@ -17,6 +17,7 @@ typedef struct tn_cli_options {
     uint64_t threads;              // 0: one for each core
     uint64_t runs, warmup;         // TN_CLI_UNSET: the verb's default
     const char *device, *precision, *isa, *pin, *store, *cache, *power;
+    const char *calibrate;
     unsigned strict;               // TENON_STRICT_*
     uint64_t memory_limit, limit_peak;
     bool no_optimise, verify;

@@ -3,6 +3,7 @@
 // The session that runs is kept for the signal handler: tenon_session_cancel is what it calls.
 #include "cli_session.h"
 
+#include "cli_calibrate.h"
 #include "cli_file.h"
 #include "cli_text.h"
 
@@ -161,10 +162,18 @@ int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
     so.pin = options->pin;
     so.store = options->store;
     so.cache = options->cache;
-    if (tenon_session_create(&s->session, s->model, &so, &error) != TENON_OK) {
+    tn_cli_samples samples = {NULL, 0};
+    if (options->calibrate) {
+        code = tn_cli_samples_read(&samples, s->model, options->calibrate);
+        so.calibration = samples.items;
+        so.calibration_count = samples.count;
+    }
+    const bool made = !code && tenon_session_create(&s->session, s->model, &so, &error) == TENON_OK;
+    tn_cli_samples_deinit(&samples);
+    if (!made) {
         tenon_model_destroy(s->model);
         s->model = NULL;
-        return tn_cli_error(error);
+        return code ? code : tn_cli_error(error);
     }
     s->open_ms = 1e3 * (opened - begin);
     s->create_ms = 1e3 * (tn_cli_seconds() - opened);

@@ -49,7 +49,8 @@ class SessionOptions(c.Structure):
                 ("strict", c.c_uint), ("memory_limit", c.c_uint64), ("isa", c.c_char_p), ("pin", c.c_char_p),
                 ("limit_work", c.c_uint64), ("limit_loop_steps", c.c_uint64), ("limit_peak_bytes", c.c_uint64),
                 ("plan_cache", c.c_size_t), ("pool", c.c_void_p), ("arenas", c.c_void_p), ("light", c.c_int),
-                ("power", c.c_void_p), ("cache", c.c_char_p), ("store", c.c_char_p)]
+                ("power", c.c_void_p), ("cache", c.c_char_p), ("store", c.c_char_p), ("calibration", c.c_void_p),
+                ("calibration_count", c.c_size_t)]
 
 
 class SaveOptions(c.Structure):
@@ -61,6 +62,10 @@ class SaveOptions(c.Structure):
 class Tensor(c.Structure):
     _fields_ = [("dtype", c.c_int), ("rank", c.c_int), ("dims", c.c_int64 * MAX_RANK), ("data", c.c_void_p), ("bytes", c.c_size_t),
                 ("kind", c.c_int), ("count", c.c_size_t)]
+
+
+class Sample(c.Structure):
+    _fields_ = [("names", c.POINTER(c.c_char_p)), ("tensors", c.POINTER(Tensor)), ("count", c.c_size_t)]
 
 
 class InputShape(c.Structure):

@@ -169,7 +169,8 @@ class InferenceSession:
     """A model, opened, optimised and ready to run.
 
     model: path of a model file, or its bytes.
-    device: "cpu", "opencl", or None for the best that needs no name. threads: 0 for one per core. precision: "fp32", "fp16" (opencl).
+    device: "cpu", "opencl", "hexagon", or None for the best that needs no name. threads: 0 for one per core. precision: "fp32", "fp16" (opencl), "int8".
+    calibration: for precision "int8", a list of feeds as for run(): activations are quantised by the ranges that they lead to.
     strict: True, or any of "device", "reference", "precision": what raises Error(FALLBACK) instead of logging a warning.
     memory_limit: bytes of arena, workspaces and packed weights; 0 for the default limit.
     isa: highest instruction set to use ("portable", "avx2", ...). pin: "op=version,...". optimise: False keeps the graph as it is.
@@ -189,6 +190,7 @@ class InferenceSession:
                  isa: Optional[str] = None, pin: Optional[str] = None, optimise: bool = True,
                  folder: Union[str, os.PathLike, None] = None, cache: Union[str, os.PathLike, None] = None,
                  store: Optional[str] = None, power: Optional[Mapping[str, Union[str, int]]] = None,
+                 calibration: Sequence[Mapping[str, Any]] = (),
                  plan_cache: int = 0, limit_tensor_bytes: int = 0,
                  limit_nodes: int = 0, limit_work: int = 0, limit_loop_steps: int = 0, limit_peak_bytes: int = 0,
                  sha256: Optional[str] = None, verify: bool = False, key: Union[bytes, Callable[[str], bytes], None] = None,
@@ -237,13 +239,30 @@ class InferenceSession:
                 self._model = self._open(model, model_options)
             finally:
                 lib.tenon_registry_destroy(model_options.registry)   # the model keeps it
-            self._session = self._made(lib.tenon_session_create, self._model, c.byref(options))
             self._inputs = self._describe(lib.tenon_model_input_count, lib.tenon_model_input)
+            samples, keep = self._samples(calibration)
+            options.calibration, options.calibration_count = c.cast(samples, c.c_void_p), len(samples)
+            self._session = self._made(lib.tenon_session_create, self._model, c.byref(options))
+            del keep
             self._outputs = self._describe(lib.tenon_model_output_count, lib.tenon_model_output)
         except BaseException as error:
             self.close()
             raise self._with_cause(error)
         self._args = {arg.name: arg for arg in self._inputs}
+
+    def _samples(self, calibration: Sequence[Mapping[str, Any]]) -> Tuple[Any, List[Any]]:
+        """Sample inputs as the library sees them, and what must stay alive for that."""
+        wanted = {arg.name: arg.dtype for arg in self._inputs}
+        samples, keep = (_ffi.Sample * len(calibration))(), []
+        for sample, feeds in zip(samples, calibration):
+            names, tensors = (c.c_char_p * len(feeds))(), (_ffi.Tensor * len(feeds))()
+            for i, (name, value) in enumerate(feeds.items()):
+                names[i] = _encode(name, "calibration")
+                tensors[i], alive = self._tensor(name, value, wanted.get(name))
+                keep.append(alive)
+            sample.names, sample.tensors, sample.count = names, tensors, len(feeds)
+            keep += [names, tensors]
+        return samples, keep
 
     def _with_cause(self, error: BaseException) -> BaseException:
         """The error, with what a custom operator raised as its cause."""

@@ -58,7 +58,7 @@ tn_status tn_api_prepare_fixed(tenon_session *session, tn_diag *diag)
     TN_TRY(tn_api_find_wanted(session, NULL, 0, diag));
     const tn_program *program = session->wanted->program;
     for (size_t i = 0; i < session->n_inputs; i++) {
-        const tn_value *value = session->model->optimised->inputs[i];
+        const tn_value *value = tn_api_graph(session)->inputs[i];
         fixed = fixed && tn_shape_known(&value->shape) && !tn_program_by_value(program, i);
         session->feeds[i] = unset(value);
     }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sessions of precision int8: the model's graph is quantised once, by the ranges that the caller's sample inputs have in it.
+#include "api/api.h"
+
+#include "base/num.h"
+#include "exec/calibrate.h"
+#include "ops/op_facts.h"
+#include "ops/quant/requantise.h"
+
+#include <string.h>
+
+#define MAX_SAMPLES 100000
+
+static tn_status take_tensor(const tn_value *input, const tenon_tensor *given, tn_tensor *out, tn_diag *diag)
+{
+    size_t bytes;
+    tn_shape joined;
+    if (input->kind != TN_KIND_TENSOR || given->kind != TENON_KIND_TENSOR || (tn_dtype)given->dtype != input->dtype || given->rank < 0 ||
+        given->rank > TN_MAX_RANK) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, input->name, "a sample of another type than the input's");
+    }
+    *out = (tn_tensor){.dtype = input->dtype, .shape = tn_shape_of(given->rank, given->dims), .data = given->data};
+    for (int d = 0; d < given->rank; d++) {
+        if (given->dims[d] < 0) {
+            return tn_fail(diag, TN_INVALID_ARGUMENT, input->name, "a sample with a negative dim");
+        }
+    }
+    if (!tn_shape_join(&input->shape, &out->shape, &joined) || !tn_tensor_bytes(out, &bytes) || bytes != given->bytes ||
+        (bytes && !given->data)) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, input->name, "a sample whose shape or size does not fit the input");
+    }
+    const size_t size = TN_MIN(tn_dtype_bytes(input->dtype), (size_t)8);
+    if (size && (uintptr_t)given->data % size) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, input->name, "the bytes of a sample must be aligned to its element");
+    }
+    return TN_OK;
+}
+
+// One row of tensors for each sample, in the order of the graph's inputs.
+static tn_status take_samples(const tn_graph *graph, const tenon_session_options *options, tn_tensor *samples, tn_diag *diag)
+{
+    for (size_t s = 0; s < options->calibration_count; s++) {
+        const tenon_sample *sample = &options->calibration[s];
+        if (!sample->names || !sample->tensors) {
+            return tn_fail(diag, TN_INVALID_ARGUMENT, "calibration", "sample %zu names no inputs", s);
+        }
+        for (size_t i = 0; i < graph->n_inputs; i++) {
+            size_t at = 0;
+            while (at < sample->count && (!sample->names[at] || strcmp(sample->names[at], graph->inputs[i]->name) != 0)) {
+                at++;
+            }
+            if (at == sample->count) {
+                return tn_fail(diag, TN_INVALID_ARGUMENT, graph->inputs[i]->name, "sample %zu lacks this input", s);
+            }
+            TN_TRY(take_tensor(graph->inputs[i], &sample->tensors[at], &samples[s * graph->n_inputs + i], diag));
+        }
+    }
+    return TN_OK;
+}
+
+tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
+{
+    tenon_model *model = session->model;
+    const size_t n = options->calibration_count;
+    tn_status status = TN_OK;
+    if (!options->calibration || n == 0 || n > MAX_SAMPLES) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "calibration", "precision int8 needs 1 to %d sample inputs to know the ranges of values",
+                       MAX_SAMPLES);
+    }
+    tn_pass_context passes = {.heap = session->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor, .rounding = TN_ROUND_FIXED_Q31};
+    tn_graph *graph = tn_graph_clone(model->import.graph, session->heap, NULL);
+    tn_tensor *samples = graph ? tn_take_zero(session->heap, n * graph->n_inputs + 1, sizeof *samples) : NULL;
+    tn_range *ranges = NULL;
+    if (!graph || !samples) {
+        status = tn_fail_memory(diag, "calibration", n * sizeof *samples);
+        goto done;
+    }
+    // As far as batch norms are in their convolutions and functions are one operator, but no activation is swallowed yet.
+    TN_GO(tn_optimise(graph, &passes, "fuse_affine"));
+    TN_GO(tn_quantise_prepare(graph, &passes));
+    TN_GO(take_samples(graph, options, samples, diag));
+    ranges = tn_take_zero(session->heap, graph->n_values + 1, sizeof *ranges);
+    if (!ranges) {
+        status = tn_fail_memory(diag, "calibration", graph->n_values * sizeof *ranges);
+        goto done;
+    }
+    TN_GO(tn_calibrate(graph, &session->context, session->workers, samples, n, ranges, diag));
+    TN_GO(tn_quantise_graph(graph, &passes, ranges));
+    TN_GO(tn_optimise(graph, &passes, NULL));
+    session->quantised = graph;
+    graph = NULL;
+done:
+    tn_give(session->heap, samples);
+    tn_give(session->heap, ranges);
+    tn_graph_destroy(graph);
+    return status;
+}

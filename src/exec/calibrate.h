@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranges of a graph's values over sample inputs, by running it in float32.
+// Ownership: ranges are the caller's. Threads: one at a time.
+#ifndef TN_CALIBRATE_H
+#define TN_CALIBRATE_H
+
+#include "exec/program.h"
+#include "pass/quant/quantise.h"
+
+// samples: n_samples rows of one tensor per graph input (PLAIN, shapes known). ranges: by value id, those that tn_quantise_wants asks for
+// are filled in. The context's devices, precision and memory are not used: the run is on the CPU.
+tn_status tn_calibrate(const tn_graph *graph, const tn_plan_context *context, tn_workers *workers, const tn_tensor *samples, size_t n_samples,
+                       tn_range *ranges, tn_diag *diag);
+
+#endif

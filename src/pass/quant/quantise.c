@@ -1,0 +1,456 @@
+// SPDX-License-Identifier: Apache-2.0
+// Post-training quantisation (quantise.h). A node is inner when a convolution or product with weights comes after it, or is it: only inner
+// nodes are quantised, so that heads, which turn numbers into boxes and classes, keep their precision. Values that only move keep
+// the scale of where they come from; bounds right behind a sum are taken in by it and get no scale of their own.
+// Ownership: new values belong to the graph. Threads: one per graph.
+#include "pass/quant/quantise.h"
+
+#include "ops/math/op_binary.h"
+#include "ops/math/op_reduce.h"
+#include "ops/move/op_block.h"
+#include "ops/move/op_join.h"
+#include "ops/move/op_reshape.h"
+#include "ops/move/op_slice.h"
+#include "ops/move/op_transpose.h"
+#include "ops/nn/op_activation.h"
+#include "ops/nn/op_conv.h"
+#include "ops/nn/op_matmul.h"
+#include "ops/nn/op_pool.h"
+#include "ops/quant/op_quantize.h"
+#include "ops/vision/op_resize.h"
+#include "pass/rewrite.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef enum role {
+    ROLE_NONE,       // stays float
+    ROLE_SUM,        // weights
+    ROLE_PAIR,       // two values
+    ROLE_UNARY,      // a function of one
+    ROLE_MEAN,
+    ROLE_JOIN,
+    ROLE_MOVE        // keeps the scale
+} role;
+
+#define MAX_BIAS 1073741824.0     // 2^30: a bias of more would leave no room for the sum
+
+// ---- roles ----
+
+static bool is_one_of(const tn_op *op, const tn_op *const *list, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (list[i] == op) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_weight(const tn_value *value, int least_rank)
+{
+    int64_t count;
+    return value && tn_floats(value, &count) && value->shape.rank >= least_rank;
+}
+
+static int values_read(const tn_node *node)
+{
+    int count = 0;
+    for (int i = 0; i < node->n_in; i++) {
+        count += node->in[i] && !node->in[i]->constant;
+    }
+    return count;
+}
+
+// All operands but one are single numbers.
+static bool is_unary(const tn_node *node)
+{
+    double v;
+    if (!(node->op->flags & TN_OP_ELEMENTWISE) || values_read(node) != 1) {
+        return false;
+    }
+    for (int i = 0; i < node->n_in; i++) {
+        if (node->in[i] && node->in[i]->constant && !tn_scalar(node->in[i], &v)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static role role_of(const tn_node *node)
+{
+    static const tn_op *const movers[] = {
+        &tn_op_reshape, &tn_op_flatten,  &tn_op_squeeze, &tn_op_unsqueeze,      &tn_op_transpose,      &tn_op_slice,
+        &tn_op_split,   &tn_op_identity, &tn_op_expand,  &tn_op_depth_to_space, &tn_op_space_to_depth, &tn_op_max_pool,
+    };
+    static const tn_op *const pairs[] = {&tn_op_add, &tn_op_sub, &tn_op_mul};
+    static const tn_op *const means[] = {&tn_op_average_pool, &tn_op_global_average_pool};
+    if (node->n_in < 1 || node->n_out < 1 || !node->out[0] || !node->in[0] || !tn_is_f32(node->out[0])) {
+        return ROLE_NONE;
+    }
+    if (node->op == &tn_op_conv) {
+        return node->n_in <= 3 && is_weight(node->in[1], 3) && !node->in[0]->constant &&
+                       ((const tn_conv_attr *)node->attr)->act.code == TN_LOOP_CONST ? ROLE_SUM : ROLE_NONE;
+    }
+    if (node->op == &tn_op_matmul || node->op == &tn_op_gemm) {
+        return is_weight(node->in[1], 2) && node->in[1]->shape.rank == 2 && !node->in[0]->constant ? ROLE_SUM : ROLE_NONE;
+    }
+    if (is_one_of(node->op, pairs, TN_COUNT(pairs)) && !is_unary(node)) {
+        return node->n_in == 2 && values_read(node) >= 1 ? ROLE_PAIR : ROLE_NONE;
+    }
+    if (is_one_of(node->op, movers, TN_COUNT(movers))) {
+        return node->in[0]->constant || (node->op == &tn_op_max_pool && node->n_out > 1 && node->out[1]) ? ROLE_NONE : ROLE_MOVE;
+    }
+    if (node->op == &tn_op_resize) {
+        return ((const tn_resize_attr *)node->attr)->mode == TN_RESIZE_NEAREST ? ROLE_MOVE : ROLE_NONE;
+    }
+    if (node->op == &tn_op_concat) {
+        return values_read(node) == node->n_in ? ROLE_JOIN : ROLE_NONE;
+    }
+    return is_one_of(node->op, means, TN_COUNT(means)) ? ROLE_MEAN : is_unary(node) ? ROLE_UNARY : ROLE_NONE;
+}
+
+static bool is_bound(const tn_node *node) { return node->op == &tn_op_relu || node->op == &tn_op_clip; }
+
+// Whether a convolution or product comes after the node or is it. Looked up again for each: graphs are small beside a run.
+static bool is_inner(const tn_node *node, int depth)
+{
+    const role r = role_of(node);
+    if (r == ROLE_SUM) {
+        return true;
+    }
+    if (r == ROLE_NONE || depth > 64) {
+        return false;
+    }
+    for (int i = 0; i < node->n_out; i++) {
+        for (size_t u = 0; node->out[i] && u < node->out[i]->n_uses; u++) {
+            if (is_inner(node->out[i]->uses[u].node, depth + 1)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// The only node that reads the value, when nothing else sees it.
+static const tn_node *only_reader(const tn_value *value) { return value->n_uses == 1 && !value->is_output ? value->uses[0].node : NULL; }
+
+// An inner node reads the value, perhaps after it was moved.
+static bool feeds_inner(const tn_value *value, int depth)
+{
+    for (size_t u = 0; u < value->n_uses && depth < 64; u++) {
+        const tn_node *node = value->uses[u].node;
+        const role r = role_of(node);
+        if (r != ROLE_NONE && r != ROLE_MOVE && is_inner(node, 0)) {
+            return true;
+        }
+        for (int i = 0; r == ROLE_MOVE && i < node->n_out; i++) {
+            if (node->out[i] && feeds_inner(node->out[i], depth + 1)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+// The value gets a scale of its own.
+static bool has_scale(const tn_value *value)
+{
+    const tn_node *maker = value->producer;
+    if (value->constant || !tn_is_f32(value) || (!maker && !value->is_input) || (maker && role_of(maker) == ROLE_MOVE)) {
+        return false;
+    }
+    const role r = maker ? role_of(maker) : ROLE_NONE;
+    const bool made = r != ROLE_NONE && is_inner(maker, 0);
+    if (!made && !feeds_inner(value, 0)) {
+        return false;
+    }
+    const tn_node *reader = only_reader(value);
+    if (reader && made && is_bound(reader) && r != ROLE_UNARY && r != ROLE_JOIN) {
+        return false;
+    }
+    // Functions of functions are one table.
+    return !(reader && made && r == ROLE_UNARY && role_of(reader) == ROLE_UNARY && is_inner(reader, 0));
+}
+
+bool tn_quantise_wants(const tn_graph *graph, const tn_value *value)
+{
+    (void)graph;
+    return has_scale(value);
+}
+
+// ---- forms ----
+
+// prelu(x, s) = x - (1 - s) * min(x, 0), for slopes of a channel.
+static tn_status split_prelu(tn_graph *graph, tn_pass_context *context, tn_node *node)
+{
+    int64_t count;
+    const tn_value *slope = node->in[1];
+    const tn_shape *shape = &node->out[0]->shape, scalar = {0, {0}};
+    float *data;
+    const float zero = 0;
+    if (!tn_floats(slope, &count) || !is_inner(node, 0)) {
+        return TN_OK;
+    }
+    tn_value *rest = tn_new_room(graph, &slope->constant->shape, &data), *none = tn_new_floats(graph, &scalar, &zero), *low, *part;
+    if (!rest || !none) {
+        return tn_fail_memory(context->diag, node->name, (size_t)count * sizeof *data);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        data[i] = 1 - tn_float(slope, i);
+    }
+    tn_value *bounds[3] = {node->in[0], NULL, none};
+    TN_TRY(tn_insert_node(graph, context, node, node, &tn_op_clip, NULL, bounds, 3, TN_F32, shape, &low));
+    tn_value *factors[2] = {low, rest};
+    TN_TRY(tn_insert_node(graph, context, node, node, &tn_op_mul, NULL, factors, 2, TN_F32, shape, &part));
+    tn_value *terms[2] = {node->in[0], part};
+    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_sub, .in = terms, .n_in = 2}, NULL);
+}
+
+// A mean over all dims after the second that keeps them.
+static bool is_picture_mean(const tn_node *node)
+{
+    const tn_reduce_attr *attr = node->attr;
+    int64_t axes[TN_MAX_RANK];
+    int count = 0;
+    const int rank = node->op == &tn_op_reduce_mean && node->in[0] ? node->in[0]->shape.rank : 0;
+    if (rank < 3 || !attr->keepdims || !tn_is_f32(node->in[0]) || !tn_int_list(node->n_in > 1 ? node->in[1] : NULL, TN_MAX_RANK, axes, &count) ||
+        count != rank - 2) {
+        return false;
+    }
+    uint32_t seen = 0;
+    for (int i = 0; i < count; i++) {
+        const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
+        seen |= axis >= 2 && axis < rank ? 1u << axis : 0;
+    }
+    return seen == (1u << rank) - 4;
+}
+
+tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context)
+{
+    for (tn_node *node = graph->first, *next; node; node = next) {
+        next = node->next;
+        if (node->op == &tn_op_prelu && node->n_in == 2 && tn_is_f32(node->out[0])) {
+            TN_TRY(split_prelu(graph, context, node));
+        } else if (is_picture_mean(node)) {
+            tn_value *in[1] = {node->in[0]};
+            TN_TRY(tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_global_average_pool, .in = in, .n_in = 1}, NULL));
+        }
+    }
+    return TN_OK;
+}
+
+// ---- scales ----
+
+static const tn_quantize_attr whole = {.axis = 1, .saturate = true};
+
+// A range that holds zero, as a scale and a zero point of uint8.
+static void scale_of(const tn_range *range, float *scale, uint8_t *zero)
+{
+    const float low = range->seen ? fminf(range->low, 0) : 0, high = range->seen ? fmaxf(range->high, 0) : 0;
+    *scale = (high - low) / 255;
+    if (!(*scale > 1e-30f) || !isfinite(*scale)) {
+        *scale = 1;
+    }
+    const float place = rintf(-low / *scale);
+    *zero = (uint8_t)(place > 0 ? place < 255 ? place : 255 : 0);
+}
+
+static tn_value *new_scalar(tn_graph *graph, tn_dtype dtype, const void *data)
+{
+    const tn_shape scalar = {0, {0}};
+    return tn_graph_constant(graph, NULL, dtype, &scalar, data, true);
+}
+
+// Puts quantise and dequantise behind the value: everybody who read it reads the second's result.
+static tn_status insert_pair(tn_graph *graph, tn_pass_context *context, tn_value *value, const tn_range *range)
+{
+    float scale;
+    uint8_t zero;
+    scale_of(range, &scale, &zero);
+    tn_node *after = value->producer ? value->producer->next : graph->first;
+    const char *name = value->producer ? value->producer->name : value->name;
+    tn_value *bytes = tn_graph_value(graph, NULL), *real = tn_graph_value(graph, NULL);
+    tn_value *scale_value = new_scalar(graph, TN_F32, &scale), *zero_value = new_scalar(graph, TN_U8, &zero);
+    if (!bytes || !real || !scale_value || !zero_value) {
+        return tn_fail_memory(context->diag, name, sizeof *bytes);
+    }
+    bytes->dtype = TN_U8;
+    real->dtype = TN_F32;
+    bytes->shape = real->shape = value->shape;
+    tn_value *in[3] = {bytes, scale_value, zero_value};
+    tn_node *up = tn_graph_node(graph, after, &tn_op_dequantize_linear, name, &whole, in, 3, &real, 1);
+    if (!up) {
+        return tn_fail_memory(context->diag, name, sizeof *up);
+    }
+    TN_TRY(tn_graph_replace(graph, value, real));
+    in[0] = value;
+    return tn_graph_node(graph, up, &tn_op_quantize_linear, name, &whole, in, 3, &bytes, 1) ? TN_OK
+                                                                                              : tn_fail_memory(context->diag, name, sizeof *up);
+}
+
+// The scale of operand 0 of a sum, which is dequantised by now; 1 when it is not.
+static float operand_scale(const tn_value *value)
+{
+    const tn_node *node = value->producer;
+    for (int i = 0; i < 64 && node && node->op != &tn_op_dequantize_linear; i++) {
+        node = node->n_in ? (node->in[0] ? node->in[0]->producer : NULL) : NULL;
+    }
+    return node ? tn_float(node->in[1], 0) : 1;
+}
+
+// Weights as int8 with a scale for each index of `axis`, dequantised. A channel whose weights are tiny beside its bias gets a larger
+// scale, so that the bias fits its 32 bits.
+static tn_status quantise_weights(tn_graph *graph, tn_pass_context *context, tn_node *node, int axis)
+{
+    const tn_value *w = node->in[1], *bias = node->n_in > 2 ? node->in[2] : NULL;
+    const tn_shape *shape = &w->constant->shape;
+    const int64_t channels = shape->dims[axis], inner = tn_shape_span(shape, axis + 1, shape->rank);
+    int64_t count, biases = 0;
+    float *scales;
+    void *room;
+    (void)tn_shape_count(shape, &count);
+    const tn_shape vector = tn_shape_of(1, &channels);
+    tn_value *bytes = tn_graph_room(graph, NULL, TN_I8, shape, &room), *scale_value = tn_new_room(graph, &vector, &scales);
+    tn_value *real = tn_graph_value(graph, NULL);
+    if (!bytes || !scale_value || !real) {
+        return tn_fail_memory(context->diag, node->name, (size_t)count);
+    }
+    for (int64_t c = 0; c < channels; c++) {
+        scales[c] = 0;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        float *most = &scales[i / inner % channels];
+        *most = fmaxf(*most, fabsf(tn_float(w, i)));
+    }
+    const bool has_bias = bias && tn_floats(bias, &biases) && (biases == channels || biases == 1);
+    const float x_scale = operand_scale(node->in[0]);
+    for (int64_t c = 0; c < channels; c++) {
+        const double least = has_bias ? fabs((double)tn_float(bias, c)) / ((double)x_scale * MAX_BIAS) : 0;
+        scales[c] = fmaxf(fmaxf(scales[c] / 127, (float)least), 1e-30f);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const float v = rintf(tn_float(w, i) / scales[i / inner % channels]);
+        ((int8_t *)room)[i] = (int8_t)(v > 127 ? 127 : v > -127 ? v : -127);
+    }
+    real->dtype = TN_F32;
+    real->shape = *shape;
+    const tn_quantize_attr attr = {.axis = axis, .saturate = true};
+    tn_value *in[2] = {bytes, scale_value};
+    if (!tn_graph_node(graph, node, &tn_op_dequantize_linear, node->name, &attr, in, 2, &real, 1)) {
+        return tn_fail_memory(context->diag, node->name, sizeof *node);
+    }
+    return tn_node_set_in(graph, node, 1, real);
+}
+
+// A constant operand of a pair, as uint8 with one scale, dequantised.
+static tn_status quantise_operand(tn_graph *graph, tn_pass_context *context, tn_node *node, int i)
+{
+    const tn_value *value = node->in[i];
+    tn_range range = {.seen = true};
+    int64_t count;
+    void *room;
+    float scale;
+    uint8_t zero;
+    if (!tn_floats(value, &count)) {
+        return TN_OK;
+    }
+    for (int64_t k = 0; k < count; k++) {
+        range.low = fminf(range.low, tn_float(value, k));
+        range.high = fmaxf(range.high, tn_float(value, k));
+    }
+    scale_of(&range, &scale, &zero);
+    tn_value *bytes = tn_graph_room(graph, NULL, TN_U8, &value->constant->shape, &room), *real = tn_graph_value(graph, NULL);
+    tn_value *in[3] = {bytes, new_scalar(graph, TN_F32, &scale), new_scalar(graph, TN_U8, &zero)};
+    if (!bytes || !real || !in[1] || !in[2]) {
+        return tn_fail_memory(context->diag, node->name, (size_t)count);
+    }
+    for (int64_t k = 0; k < count; k++) {
+        const float v = rintf(tn_float(value, k) / scale) + zero;
+        ((uint8_t *)room)[k] = (uint8_t)(v > 0 ? v < 255 ? v : 255 : 0);
+    }
+    real->dtype = TN_F32;
+    real->shape = value->shape;
+    if (!tn_graph_node(graph, node, &tn_op_dequantize_linear, node->name, &whole, in, 3, &real, 1)) {
+        return tn_fail_memory(context->diag, node->name, sizeof *node);
+    }
+    return tn_node_set_in(graph, node, i, real);
+}
+
+// Parts that nobody else reads take the range of what they are joined to, so that joining is only movement.
+static void unify_joins(const tn_graph *graph, tn_range *ranges)
+{
+    for (const tn_node *node = graph->last; node; node = node->prev) {
+        if (role_of(node) != ROLE_JOIN || !has_scale(node->out[0])) {
+            continue;
+        }
+        for (int i = 0; i < node->n_in; i++) {
+            if (has_scale(node->in[i]) && node->in[i]->n_uses == 1 && node->in[i]->producer) {
+                ranges[node->in[i]->id] = ranges[node->out[0]->id];
+            }
+        }
+    }
+}
+
+// Where a function is flat its operand needs no codes: what lies beyond has the same result to within a step.
+static void trim_flat(const tn_graph *graph, tn_range *ranges)
+{
+    static const struct { const tn_op *op; float low, high; } flats[] = {
+        {&tn_op_swish, -7, INFINITY},  {&tn_op_hard_swish, -3, INFINITY}, {&tn_op_gelu, -4, INFINITY}, {&tn_op_mish, -7, INFINITY},
+        {&tn_op_sigmoid, -7, 7},       {&tn_op_hard_sigmoid, -3, 3},      {&tn_op_tanh, -4, 4},
+    };
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        for (size_t i = 0; i < TN_COUNT(flats); i++) {
+            tn_range *range = node->op == flats[i].op && node->in[0] && only_reader(node->in[0]) ? &ranges[node->in[0]->id] : NULL;
+            // A slope of its own makes another function of it.
+            const bool plain = range && (node->op != &tn_op_swish || ((const tn_activation_attr *)node->attr)->alpha == 1);
+            if (plain && range->seen && range->low < flats[i].high && range->high > flats[i].low) {
+                range->low = fmaxf(range->low, flats[i].low);
+                range->high = fminf(range->high, flats[i].high);
+            }
+        }
+    }
+}
+
+tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges)
+{
+    const size_t n_values = graph->n_values;
+    unify_joins(graph, ranges);
+    trim_flat(graph, ranges);
+    // What is to be done is decided on the graph as it is, before any of it is done.
+    bool *scaled = tn_take_zero(context->heap, n_values + 1, sizeof *scaled);
+    bool *inner = tn_take_zero(context->heap, graph->next_node + 1, sizeof *inner);
+    tn_node *const end = NULL;
+    tn_status status = scaled && inner ? TN_OK : tn_fail_memory(context->diag, "quantise", n_values);
+    for (size_t i = 0; status == TN_OK && i < n_values; i++) {
+        scaled[i] = graph->values[i] && has_scale(graph->values[i]);
+    }
+    const uint32_t n_nodes = graph->next_node;
+    for (const tn_node *node = graph->first; status == TN_OK && node != end; node = node->next) {
+        inner[node->id] = is_inner(node, 0);
+    }
+    for (size_t i = 0; status == TN_OK && i < n_values; i++) {
+        if (scaled[i]) {
+            status = insert_pair(graph, context, graph->values[i], &ranges[i]);
+        }
+    }
+    for (tn_node *node = graph->first, *next; status == TN_OK && node; node = next) {
+        next = node->next;
+        if (node->id >= n_nodes || !inner[node->id]) {
+            continue;
+        }
+        const role r = role_of(node);
+        if (r == ROLE_SUM) {
+            const bool turned = node->op == &tn_op_gemm ? ((const tn_gemm_attr *)node->attr)->trans_b
+                                                        : node->op == &tn_op_matmul && ((const tn_matmul_attr *)node->attr)->trans_b;
+            status = quantise_weights(graph, context, node, node->op == &tn_op_conv || turned ? 0 : 1);
+        }
+        for (int i = 0; r == ROLE_PAIR && status == TN_OK && i < 2; i++) {
+            status = node->in[i]->constant ? quantise_operand(graph, context, node, i) : TN_OK;
+        }
+    }
+    tn_give(context->heap, scaled);
+    tn_give(context->heap, inner);
+    context->changes++;
+    return status;
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// Post-training quantisation of a float graph whose values' ranges are known from sample inputs. The graph is written as dequantise -
+// compute - quantise, which the passes of this folder fold; so what they cannot fold still computes the same in float32.
+// Ownership: new values belong to the graph. Threads: one per graph.
+#ifndef TN_QUANTISE_H
+#define TN_QUANTISE_H
+
+#include "pass/pass.h"
+
+// What sample inputs made of a value.
+typedef struct tn_range {
+    float low, high;
+    bool seen;
+} tn_range;
+
+// Forms that quantise better: prelu as relu parts, a mean over the picture as global pooling. Before the ranges are taken.
+tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context);
+
+// Whether the ranges of the value are needed: by value id.
+bool tn_quantise_wants(const tn_graph *graph, const tn_value *value);
+
+// ranges: by value id, as tn_quantise_wants asked. Activations become uint8 with a scale and a zero point each, weights int8 with a
+// scale for each result channel. What comes after the last convolution or product stays float32.
+tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges);
+
+#endif
