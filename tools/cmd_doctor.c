@@ -4,9 +4,45 @@
 
 #include "cli_session.h"
 #include "cli_text.h"
+#include "doctor_answer.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+// What a device wants of the machine, by name; the rest is in its reason.
+static const char *needs_of(const char *name)
+{
+    static const struct { const char *name, *needs; } list[] = {
+        {"cpu", "nothing"},
+        {"opencl", "an OpenCL 1.2 driver behind libOpenCL.so (Debian: ocl-icd-libopencl1 and a driver, pocl-opencl-icd for CPUs)"},
+        {"hexagon", "qemu-hexagon (Debian: qemu-user), and clang and lld with the Hexagon target when the library is built"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        if (strcmp(list[i].name, name) == 0) {
+            return list[i].needs;
+        }
+    }
+    return "see its documentation";
+}
+
+// Adds what a device needs, and the known-answer test of one that is there.
+static void examine(cJSON *device, bool *good)
+{
+    char said[256] = "";
+    const char *name = tn_cli_string(device, "name", "");
+    cJSON_AddStringToObject(device, "needs", needs_of(name));
+    if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(device, "present"))) {
+        cJSON_AddStringToObject(device, "test", "absent");
+        return;
+    }
+    const bool passed = tn_doctor_answer(name, said, sizeof said);
+    *good = *good && passed;
+    cJSON_AddStringToObject(device, "test", passed ? "passed" : "failed");
+    if (!passed) {
+        cJSON_AddStringToObject(device, "test_said", said);
+    }
+}
 
 static void print_device(const cJSON *device)
 {
@@ -14,7 +50,7 @@ static void print_device(const cJSON *device)
     const bool present = cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(device, "present"));
     printf("%s%s%s  %s", tn_cli_bold(), tn_cli_string(device, "name", "?"), tn_cli_plain(), present ? "present" : "absent");
     if (!present) {
-        printf(": %s\n", tn_cli_string(device, "reason", "no reason given"));
+        printf(": %s\n  needs     %s\n", tn_cli_string(device, "reason", "no reason given"), tn_cli_string(device, "needs", "-"));
         return;
     }
     printf("\n  what      %s\n", tn_cli_string(device, "what", "-"));
@@ -29,7 +65,8 @@ static void print_device(const cJSON *device)
     {
         printf(" %s", cJSON_IsString(feature) ? feature->valuestring : "?");
     }
-    putchar('\n');
+    printf("\n  needs     %s\n  test      %s %s\n", tn_cli_string(device, "needs", "-"), tn_cli_string(device, "test", "-"),
+           tn_cli_string(device, "test_said", ""));
 }
 
 static int run(const tn_cli_options *options)
@@ -39,6 +76,12 @@ static int run(const tn_cli_options *options)
     free(text);
     if (!tree) {
         return tn_cli_fail(TN_EXIT_LIMIT, "the list of devices could not be made");
+    }
+    bool good = true;
+    cJSON *each;
+    cJSON_ArrayForEach(each, cJSON_GetObjectItemCaseSensitive(tree, "devices"))
+    {
+        examine(each, &good);
     }
     if (options->json) {
         cJSON *root = tn_cli_document("doctor", options);
@@ -54,13 +97,14 @@ static int run(const tn_cli_options *options)
         }
     }
     cJSON_Delete(tree);
-    return TN_EXIT_GOOD;
+    return good ? TN_EXIT_GOOD : TN_EXIT_MODEL;
 }
 
 const tn_cli_verb tn_verb_doctor = {
     .name = "doctor",
     .summary = "show the devices of this machine and what they can do",
-    .about = "Lists every device that this build knows: present with its facts, or absent with the reason.\n",
+    .about = "Lists every device that this build knows, what it needs and what it has, or why it is absent, and runs a small model on\n"
+             "each that is there, of which the result is known. Fails when a device that is there gives another result.\n",
     .examples = "  tenon doctor\n  tenon doctor --json\n",
     .no_model = true,
     .run = run,
