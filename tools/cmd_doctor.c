@@ -54,6 +54,7 @@ static void print_device(const cJSON *device)
         return;
     }
     printf("\n  what      %s\n", tn_cli_string(device, "what", "-"));
+    printf("  limits    %s\n", tn_cli_string(device, "limits", "-"));
     printf("  cores     %.0f\n", tn_cli_number(device, "cores", 0));
     const double memory = tn_cli_number(device, "memory_bytes", 0);
     if (memory > 0) {

@@ -458,7 +458,8 @@ TENON_API tenon_status tenon_model_report(tenon_model *model, tenon_report_kind 
 TENON_API void tenon_report_destroy(tenon_model *model, char *json);   /* the model whose allocator made it */
 
 /* What an operator support report says of a file that cannot be opened is in the error's message; this gives the devices of the machine:
-   {"devices": [{"name": "cpu", "present": true, "what": "AMD EPYC ...", "reason": why not present or null, "cores": n,
+   {"devices": [{"name": "cpu", "present": true, "what": "AMD EPYC ...", "reason": why not present or null,
+   "limits": versions and sizes or null, "cores": n,
    "memory_bytes": n, "features": ["avx2", ...]}]}. Allocated with the C library; free with free(). */
 TENON_API char *tenon_devices_json(void);
 

@@ -358,6 +358,11 @@ static void write_statistics(tn_text *text, const tenon_session *session)
     key_int(text, "runs", session->runs);
     key_int(text, "steps", session->context.steps);
     key_int(text, "idle_block_bytes", session->blocks.idle_bytes);
+    uint64_t copied = 0;
+    for (size_t d = 0; d < session->context.n_devices; d++) {
+        copied += session->devices[d]->vtable->copied ? session->devices[d]->vtable->copied(session->devices[d]) : 0;
+    }
+    key_int(text, "device_copied_bytes", copied);
     tn_json_key(text, "power");
     tn_api_power_report(session, text);
     key_int(text, "live_bytes", atomic_load(&session->heap->live_bytes));
@@ -426,6 +431,7 @@ char *tenon_devices_json(void)
         tn_json_bool(&text, facts.present);
         key_string(&text, "what", facts.name);
         key_string(&text, "reason", facts.present ? NULL : facts.reason);
+        key_string(&text, "limits", facts.limits[0] ? facts.limits : NULL);
         key_int(&text, "cores", facts.cores);
         key_int(&text, "memory_bytes", facts.memory_bytes);
         tn_json_key(&text, "features");

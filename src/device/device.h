@@ -19,6 +19,7 @@ typedef struct tn_device_facts {
     char reason[128];         // why not present
     uint64_t memory_bytes;    // 0: the host's
     unsigned cores;
+    char limits[160];         // versions and sizes that bound what it takes; may be ""
 } tn_device_facts;
 
 // A device's answer for one node with known shapes.

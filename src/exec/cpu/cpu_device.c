@@ -3,6 +3,7 @@
 #include "device/device.h"
 #include "dispatch/registry.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static tn_status cpu_probe(tn_device_facts *facts)
@@ -13,6 +14,7 @@ static tn_status cpu_probe(tn_device_facts *facts)
     memcpy(facts->name, cpu.name, sizeof facts->name);
     facts->present = true;
     facts->cores = cpu.cores;
+    (void)snprintf(facts->limits, sizeof facts->limits, "caches of %zu KiB, %zu KiB and %zu KiB", cpu.l1d / 1024, cpu.l2 / 1024, cpu.l3 / 1024);
     return TN_OK;
 }
 

@@ -188,12 +188,12 @@ tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag)
     return start(link, diag);
 }
 
-tn_status tn_hex_link_open(tn_hex_link **out, tn_heap *heap, uint32_t threads, tn_diag *diag)
+tn_status tn_hex_link_open(tn_hex_link **out, const tn_hex_transport *transport, tn_heap *heap, uint32_t threads, tn_diag *diag)
 {
     const char *what = "";
     tn_status status = TN_OK;
     *out = NULL;
-    if (!tn_hex_qemu.present(&what)) {
+    if (!transport->present(&what)) {
         return tn_fail(diag, TN_DEVICE, "hexagon", "%s", what);
     }
     tn_hex_link *link = tn_take_zero(heap, 1, sizeof *link);
@@ -205,7 +205,7 @@ tn_status tn_hex_link_open(tn_hex_link **out, tn_heap *heap, uint32_t threads, t
         return tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the system refused a lock");
     }
     link->heap = heap;
-    link->transport = &tn_hex_qemu;
+    link->transport = transport;
     link->owner = getpid();
     link->threads = threads;
     link->page_fd = shared_memory(TN_HEX_PAGE);

@@ -27,6 +27,7 @@ typedef struct tn_hex_transport {
     bool (*alive)(void *state, char *how, size_t size);      // false: it ended, and how
     tn_status (*send_fd)(void *state, int fd);               // the memory of a buffer that is about to be mapped
     void (*stop)(void *state);                               // ends it, gives everything back; NULL allowed
+    pid_t (*process)(void *state);                           // of the program where it is one of this machine, else 0
 } tn_hex_transport;
 
 extern const tn_hex_transport tn_hex_qemu;
@@ -81,7 +82,7 @@ typedef struct tn_hex_call {
 } tn_hex_call;
 
 // Starts the program and shakes hands. threads: the DSP's workers.
-tn_status tn_hex_link_open(tn_hex_link **link, tn_heap *heap, uint32_t threads, tn_diag *diag);
+tn_status tn_hex_link_open(tn_hex_link **link, const tn_hex_transport *transport, tn_heap *heap, uint32_t threads, tn_diag *diag);
 void tn_hex_link_close(tn_hex_link *link);      // NULL allowed
 
 // All below take the lock themselves, except those that say so.

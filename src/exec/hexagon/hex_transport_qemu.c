@@ -206,5 +206,7 @@ static tn_status qemu_send_fd(void *state, int fd)
     return sent == 1 ? TN_OK : TN_DEVICE;
 }
 
+static pid_t qemu_process(void *state) { return ((emulator *)state)->pid; }
+
 const tn_hex_transport tn_hex_qemu = {.name = "qemu", .present = qemu_present, .start = qemu_start, .alive = qemu_alive,
-                                      .send_fd = qemu_send_fd, .stop = qemu_stop};
+                                      .send_fd = qemu_send_fd, .stop = qemu_stop, .process = qemu_process};

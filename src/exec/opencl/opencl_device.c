@@ -30,6 +30,8 @@ static tn_status opencl_probe(tn_device_facts *facts)
         facts->present = true;
         facts->memory_bytes = found.unified ? 0 : found.memory_bytes;
         facts->cores = found.units;
+        (void)snprintf(facts->limits, sizeof facts->limits, "images up to %zu x %zu, groups of %zu, %zu KiB local, halves: %s", found.max_width,
+                       found.max_height, found.max_group, found.local_bytes / 1024, found.half ? "yes" : "no");
     } else {
         (void)snprintf(facts->reason, sizeof facts->reason, "%.120s", diag.message);
     }

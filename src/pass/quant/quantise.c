@@ -189,7 +189,7 @@ static tn_status split_prelu(tn_graph *graph, tn_pass_context *context, tn_node 
     const tn_shape *shape = &node->out[0]->shape, scalar = {0, {0}};
     float *data;
     const float zero = 0;
-    if (!tn_floats(slope, &count) || !is_inner(node, 0)) {
+    if (!tn_floats(slope, &count) || !feeds_inner(node->out[0], 0)) {
         return TN_OK;
     }
     tn_value *rest = tn_new_room(graph, &slope->constant->shape, &data), *none = tn_new_floats(graph, &scalar, &zero), *low, *part;

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// Both roundings against definitions written another way: gemmlowp's by 128-bit division, float_rne by double arithmetic on values where it
+// is exact. Extreme values come first, then random ones.
+#include "support/unit.h"
+
+#include "base/requant.h"
+#include "ops/quant/requantise.h"
+
+#include <math.h>
+#include <string.h>
+
+__extension__ typedef __int128 wide;
+
+static uint64_t seed = 88172645463325252u;
+
+static uint64_t draw(void)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return seed;
+}
+
+static const int32_t extremes[] = {INT32_MIN, INT32_MIN + 1, -(1 << 30) - 1, -(1 << 30), -65536, -3, -2, -1, 0,
+                                   1, 2, 3, 65535, (1 << 30) - 1, 1 << 30, INT32_MAX - 1, INT32_MAX};
+enum { EXTREMES = sizeof extremes / sizeof extremes[0] };
+
+static int32_t pick(unsigned i) { return i < EXTREMES ? extremes[i] : (int32_t)(draw() >> (draw() % 32)); }
+
+// SaturatingRoundingDoublingHighMul as it is published: a nudge by the sign, then a division that truncates.
+static int32_t high_mul(int32_t a, int32_t b)
+{
+    if (a == INT32_MIN && b == INT32_MIN) {
+        return INT32_MAX;
+    }
+    const wide product = (wide)a * b, nudge = product >= 0 ? (wide)1 << 30 : 1 - ((wide)1 << 30);
+    return (int32_t)((product + nudge) / ((wide)1 << 31));
+}
+
+// Nearest, halves away from zero.
+static int32_t divide(int32_t x, int n)
+{
+    const wide half = n ? (wide)1 << (n - 1) : 0, size = x < 0 ? -(wide)x : x;
+    const wide rounded = (size + half) / ((wide)1 << n);
+    return (int32_t)(x < 0 ? -rounded : rounded);
+}
+
+static void test_fixed(void **state)
+{
+    for (unsigned i = 0; i < EXTREMES + 3000; i++) {
+        for (unsigned k = 0; k < EXTREMES; k++) {
+            const int32_t a = pick(i), b = pick(k);
+            assert_int_equal(tn_q31_mul(a, b), high_mul(a, b));
+        }
+        for (int n = 0; n <= 31; n++) {
+            const int32_t x = pick(i);
+            assert_int_equal(tn_q31_shift(x, n), divide(x, n));
+        }
+    }
+}
+
+static void test_factors(void **state)
+{
+    // The factor is within half a unit of its last place, and a sum goes through it with at most one unit of error.
+    for (int i = 0; i < 20000; i++) {
+        const double factor = ldexp(1 + (double)(draw() >> 12) / (double)(1ull << 52), (int)(draw() % 40) - 30);
+        const tn_requant r = tn_requant_fixed(factor);
+        const double kept = (double)r.multiplier / 2147483648.0 * ldexp(1, r.shift);
+        assert_true(r.multiplier >= 1 << 30 && fabs(kept - factor) <= factor / 2147483648.0);
+        const int32_t sum = (int32_t)(draw() % 200001) - 100000;
+        const double exact = sum * factor;
+        if (fabs(exact) < 1e9) {
+            assert_true(fabs(tn_requant_q31(sum, r.multiplier, r.shift) - exact) <= 1.0 + fabs(exact) * 1e-9);
+        }
+    }
+    static const double odd[] = {0, -1, INFINITY, NAN, 1e-300, 1e300, 1.0 - 1e-17, 0.5, 1};
+    for (size_t i = 0; i < sizeof odd / sizeof odd[0]; i++) {
+        const tn_requant r = tn_requant_fixed(odd[i]);
+        assert_true(r.multiplier >= 0 && r.shift >= -31 && r.shift <= 30);
+        (void)tn_requant_q31(INT32_MIN, r.multiplier, r.shift);
+    }
+}
+
+static void test_even(void **state)
+{
+    // Halves and their neighbours, and everything that a float can say within the bound.
+    for (int i = -3000; i <= 3000; i++) {
+        assert_int_equal(tn_round_even((float)i / 2), (int32_t)nearbyint((double)i / 2));
+        assert_int_equal(tn_round_even(nextafterf((float)i / 2, 1e9f)), (int32_t)nearbyint((double)nextafterf((float)i / 2, 1e9f)));
+    }
+    for (int i = 0; i < 100000; i++) {
+        const uint32_t bits = (uint32_t)draw();
+        float v;
+        memcpy(&v, &bits, sizeof v);
+        const int32_t got = tn_round_even(v);
+        if (isnan(v)) {
+            assert_int_equal(got, 0);
+        } else if (fabsf(v) >= (float)TN_REQUANT_BOUND) {
+            assert_int_equal(got, v > 0 ? TN_REQUANT_BOUND : -TN_REQUANT_BOUND);
+        } else {
+            assert_int_equal(got, (int32_t)nearbyint((double)v));
+        }
+    }
+}
+
+static void test_pairs(void **state)
+{
+    // The two roundings of a sum of bytes differ by one at most.
+    for (int i = 0; i < 2000; i++) {
+        const float a = 0.001f + (float)(draw() % 1000) / 10000, b = 0.001f + (float)(draw() % 1000) / 10000, y = a + b;
+        tn_requant_pair real = {.a_zero = 128, .b_zero = 100, .y_zero = 120, .low = 0, .high = 255}, fixed = real;
+        tn_requant_pair_scales(&real, TN_ROUND_FLOAT_RNE, a, b, y, false);
+        tn_requant_pair_scales(&fixed, TN_ROUND_FIXED_Q31, a, b, y, false);
+        for (int k = 0; k < 64; k++) {
+            const int32_t u = (int32_t)(draw() % 256), v = (int32_t)(draw() % 256), minus = k & 1;
+            const int32_t difference = tn_requant_sum(&real, u, v, minus) - tn_requant_sum(&fixed, u, v, minus);
+            assert_in_range(difference + 1, 0, 2);
+        }
+    }
+}
+
+static void test_softmax(void **state)
+{
+    uint32_t table[256], inverse;
+    tn_softmax_table(0.05f, 1.0f / 256, table, &inverse);
+    assert_int_equal(table[0], TN_SOFTMAX_ONE);
+    for (int i = 0; i < 500; i++) {
+        int32_t x[16], most = -1;
+        double sum = 0;
+        uint64_t whole = 0;
+        for (int k = 0; k < 16; k++) {
+            x[k] = (int32_t)(draw() % 256);
+            most = x[k] > most ? x[k] : most;
+        }
+        for (int k = 0; k < 16; k++) {
+            sum += exp(0.05 * (x[k] - most));
+            whole += table[most - x[k]];
+        }
+        for (int k = 0; k < 16; k++) {
+            const double exact = exp(0.05 * (x[k] - most)) / sum * 256;
+            assert_true(fabs(tn_requant_softmax(table[most - x[k]], whole, inverse, 0, 0, 255) - fmin(exact, 255)) <= 0.51);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fixed), cmocka_unit_test(test_factors), cmocka_unit_test(test_even), cmocka_unit_test(test_pairs),
+        cmocka_unit_test(test_softmax),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
