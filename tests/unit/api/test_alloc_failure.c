@@ -174,6 +174,56 @@ done:
     tenon_model_destroy(model);
 }
 
+// Quantising a model by a sample.
+static void scenario_of_int8(const bytes *model_bytes, counter *c)
+{
+    static float data[3 * 10 * 11];
+    static const char *const names[] = {"x"};
+    const tenon_tensor tensor = {.dtype = TENON_FLOAT32, .rank = 4, .dims = {1, 3, 10, 11}, .data = data, .bytes = sizeof data};
+    const tenon_sample sample = {names, &tensor, 1};
+    tenon_model_options mo;
+    tenon_session_options so;
+    tenon_model *model = NULL;
+    tenon_session *session = NULL;
+    tenon_error *error = NULL;
+    for (size_t i = 0; i < sizeof data / sizeof data[0]; i++) {
+        data[i] = (float)(i % 17) / 8 - 1;
+    }
+    tenon_model_options_init(&mo);
+    mo.allocator = (tenon_allocator){take, give, c};
+    tenon_session_options_init(&so);
+    so.threads = 1;
+    so.precision = "int8";
+    so.calibration = &sample;
+    so.calibration_count = 1;
+    STEP(tenon_model_open_memory(&model, model_bytes->data, model_bytes->size, &mo, &error));
+    STEP(tenon_session_create(&session, model, &so, &error));
+    STEP(tenon_session_set_input(session, "x", TENON_FLOAT32, 4, tensor.dims, data, sizeof data, &error));
+    STEP(tenon_session_run(session, NULL, 0, &error));
+done:
+    tenon_error_destroy(error);
+    tenon_session_destroy(session);
+    tenon_model_destroy(model);
+}
+
+static void every_allocation_of_int8(void **unused)
+{
+    const bytes model = read_all("data/session/swallow.onnx");
+    counter c = {0};
+    (void)unused;
+    scenario_of_int8(&model, &c);
+    assert_int_equal(c.live, 0);
+    const long total = c.count, step = getenv("TENON_FULL") ? 1 : total / 200 + 1;
+    for (long n = 1; n <= total; n += step) {
+        c = (counter){.fail_at = n};
+        scenario_of_int8(&model, &c);
+        if (c.live != 0) {
+            fail_msg("%ld blocks left when allocation %ld of %ld fails", c.live, n, total);
+        }
+    }
+    free(model.data);
+}
+
 static void every_allocation_of_files(void **unused)
 {
     const bytes model = read_all("data/kinds.onnx"), feeds = read_all("data/kinds.bin");
@@ -218,6 +268,7 @@ static void every_allocation(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation), cmocka_unit_test(every_allocation_of_files)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation), cmocka_unit_test(every_allocation_of_files),
+                                       cmocka_unit_test(every_allocation_of_int8)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
