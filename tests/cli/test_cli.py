@@ -300,6 +300,16 @@ class Reports(Command):
         self.told(2, "compare", DIGITS, "--a", "speed=high")
         self.told(2, "compare", DIGITS, "--a", "isa")
 
+    def test_int8(self):
+        for i in range(2):
+            folder = self.here / f"set{i}"
+            folder.mkdir()
+            (folder / "image.npy").write_bytes(tiny.npy(tiny.FLOAT, [1, 1, 28, 28], [(k * (i + 3)) % 17 / 16 for k in range(784)]))
+        text = self.good("explain", DIGITS, "--precision", "int8", "--calibrate", self.here, "--quiet")
+        self.assertIn("qlinear_conv", text)
+        self.assertIn("sample", self.told(2, "run", DIGITS, "--precision", "int8"))
+        self.assertIn("image.npy", self.told(2, "run", DIGITS, "--precision", "int8", "--calibrate", ROOT / "examples" / "digits"))
+
     def test_doctor(self):
         devices = json.loads(self.good("doctor", "--json"))["devices"]
         self.assertEqual([d["name"] for d in devices if d["name"] == "cpu" and d["present"]], ["cpu"])

@@ -231,6 +231,21 @@ class Running(unittest.TestCase):
             self.assertEqual(ended, [tenon.Status.STATE])
 
 
+class Quantising(unittest.TestCase):
+    """precision="int8"."""
+
+    def test_near_and_refused(self):
+        samples = [{"image": np.random.default_rng(i).random((1, 1, 28, 28), np.float32)} for i in range(3)]
+        real = tenon.InferenceSession(DIGITS)
+        whole = tenon.InferenceSession(DIGITS, precision="int8", calibration=samples)
+        for sample in samples:
+            a, b = real.run(None, sample)[0], whole.run(None, sample)[0]
+            self.assertLess(np.abs(a - b).max(), 0.1)
+        self.assertIn("sample", str(failure(tenon.InferenceSession, DIGITS, precision="int8")))
+        wrong = [{"picture": samples[0]["image"]}]
+        self.assertIn("lacks", str(failure(tenon.InferenceSession, DIGITS, precision="int8", calibration=wrong)))
+
+
 class Failing(unittest.TestCase):
     def setUp(self):
         self.session = tenon.InferenceSession(str(DIGITS))

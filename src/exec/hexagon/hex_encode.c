@@ -230,9 +230,22 @@ void tn_hex_node_end(tn_hex_encoder *e) { count_words(e, &e->nodes, e->record); 
 
 // ---- rows ----
 
+static const tn_hex_row_list *const lists[] = {&tn_hex_rows_sum, &tn_hex_rows_map, &tn_hex_rows_move};
+
+bool tn_hex_has_row(const tn_op *op)
+{
+    for (size_t l = 0; l < TN_COUNT(lists); l++) {
+        for (size_t i = 0; i < lists[l]->count; i++) {
+            if (lists[l]->rows[i].op == op) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 const tn_hex_row *tn_hex_row_for(const tn_query *query, const char **why)
 {
-    static const tn_hex_row_list *const lists[] = {&tn_hex_rows_sum, &tn_hex_rows_map, &tn_hex_rows_move};
     *why = "there is no DSP kernel for this operator";
     for (int i = 0; i < query->n_in + query->n_out; i++) {
         const tn_tensor *tensor = i < query->n_in ? query->in[i] : query->out[i - query->n_in];

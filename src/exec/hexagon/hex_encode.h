@@ -86,6 +86,9 @@ typedef struct tn_hex_row {
 typedef struct tn_hex_row_list { const tn_hex_row *rows; size_t count; } tn_hex_row_list;
 extern const tn_hex_row_list tn_hex_rows_sum, tn_hex_rows_map, tn_hex_rows_move;
 
+// There is a row for the operator, for some types.
+bool tn_hex_has_row(const tn_op *op);
+
 // The row for a node; NULL with *why.
 const tn_hex_row *tn_hex_row_for(const tn_query *query, const char **why);
 
