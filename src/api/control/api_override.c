@@ -74,6 +74,9 @@ tn_status tn_api_override(tenon_session *session, const char *name, const tn_ten
     if (!value) {
         return tn_fail(diag, TN_NOT_FOUND, name, "the model has no input of this name");
     }
+    if (session->quantised) {
+        return tn_fail(diag, TN_UNSUPPORTED, name, "initialisers cannot be replaced in a session of precision int8: their values are in the scales");
+    }
     TN_TRY(check(value, given, bytes, diag));
     while (o && strcmp(o->name, name) != 0) {
         o = o->next;

@@ -313,7 +313,9 @@ static tn_status quantise_weights(tn_graph *graph, tn_pass_context *context, tn_
     const tn_shape vector = tn_shape_of(1, &channels);
     tn_value *bytes = tn_graph_room(graph, NULL, TN_I8, shape, &room), *scale_value = tn_new_room(graph, &vector, &scales);
     tn_value *real = tn_graph_value(graph, NULL);
-    if (!bytes || !scale_value || !real) {
+    float *carry = tn_take_zero(context->heap, (size_t)channels + 1, sizeof *carry);
+    if (!bytes || !scale_value || !real || !carry) {
+        tn_give(context->heap, carry);
         return tn_fail_memory(context->diag, node->name, (size_t)count);
     }
     for (int64_t c = 0; c < channels; c++) {
@@ -329,10 +331,15 @@ static tn_status quantise_weights(tn_graph *graph, tn_pass_context *context, tn_
         const double least = has_bias ? fabs((double)tn_float(bias, c)) / ((double)x_scale * MAX_BIAS) : 0;
         scales[c] = fmaxf(fmaxf(scales[c] / 127, (float)least), 1e-30f);
     }
+    // What rounding adds to a weight is taken off the next one of the same result channel: operands are seldom centred, and errors that
+    // add up over a window would shift the whole channel.
     for (int64_t i = 0; i < count; i++) {
-        const float v = rintf(tn_float(w, i) / scales[i / inner % channels]);
-        ((int8_t *)room)[i] = (int8_t)(v > 127 ? 127 : v > -127 ? v : -127);
+        const int64_t c = i / inner % channels;
+        const float exact = tn_float(w, i) / scales[c], v = rintf(exact + carry[c]), kept = v > 127 ? 127 : v > -127 ? v : -127;
+        carry[c] += exact - kept;
+        ((int8_t *)room)[i] = (int8_t)kept;
     }
+    tn_give(context->heap, carry);
     real->dtype = TN_F32;
     real->shape = *shape;
     const tn_quantize_attr attr = {.axis = axis, .saturate = true};
