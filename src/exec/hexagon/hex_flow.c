@@ -280,13 +280,47 @@ tn_status tn_hex_flow_run(tn_hex_flow *flow, const tn_flow_run *run)
 
 // ---- reports ----
 
+// Microseconds of each node by its place, from the DSP's own records; zeros where it cannot be asked.
+static void read_perf(const tn_hex_flow *flow, uint64_t *microseconds, size_t n_nodes)
+{
+    tn_hex_link *link = flow->link;
+    // Records are for what the DSP runs, which is more than the graph's nodes where movement and constants need helpers.
+    const size_t room = (4 * n_nodes + 64) * TN_HEX_PERF_WORDS * 4;
+    tn_hex_buffer *buffer = tn_hex_buffer_take(link, room);
+    tn_diag ignored = {.status = TN_OK};
+    tn_hex_link_lock(link);
+    if (buffer && flow->session == link->session && tn_hex_link_running(link) && tn_hex_link_map(link, buffer, &ignored) == TN_OK) {
+        const uint32_t args[4] = {flow->id, buffer->handle, 0, (uint32_t)room};
+        tn_hex_call call = {.call = TN_HEX_CALL_PERF, .args = args, .n_args = 4, .place = "hexagon"};
+        if (tn_hex_link_call(link, &call, &ignored) == TN_OK && call.status == TN_HEX_OK) {
+            tn_hex_cursor cursor = {buffer->data, room, 0};
+            for (uint32_t i = 0; i < call.results[0] && !cursor.failed; i++) {
+                uint32_t words[TN_HEX_PERF_WORDS];
+                for (int w = 0; w < TN_HEX_PERF_WORDS; w++) {
+                    words[w] = tn_hex_get(&cursor);
+                }
+                if (words[TN_HEX_PERF_NODE] >= 1 && words[TN_HEX_PERF_NODE] <= n_nodes) {
+                    microseconds[words[TN_HEX_PERF_NODE] - 1] += words[TN_HEX_PERF_MICROSECONDS];
+                }
+            }
+        }
+    }
+    tn_hex_link_unlock(link);
+    tn_hex_buffer_give(link, buffer);
+}
+
 void tn_hex_flow_describe(const tn_hex_flow *flow, void (*visit)(const tn_flow_node *node, void *context), void *context)
 {
-    const char *why;
-    (void)why;
-    for (const tn_node *node = flow->graph->first; node; node = node->next) {
+    const size_t n_nodes = flow->graph->n_nodes;
+    uint64_t *microseconds = tn_take_zero(flow->link->heap, n_nodes + 1, sizeof *microseconds);
+    size_t at = 0;
+    if (microseconds) {
+        read_perf(flow, microseconds, n_nodes);
+    }
+    for (const tn_node *node = flow->graph->first; node; node = node->next, at++) {
         const tn_flow_node line = {.node = node, .kernel = node->op->name, .impl = tn_impl_text(TN_IMPL_HVX), .layout_in = "plain",
-                                   .layout_out = "plain"};
+                                   .layout_out = "plain", .nanoseconds = microseconds ? 1000 * microseconds[at] : 0};
         visit(&line, context);
     }
+    tn_give(flow->link->heap, microseconds);
 }
