@@ -37,9 +37,15 @@ static size_t turns_of(const trace *t, const char *name)
     return turns;
 }
 
+// Values that a pass made have no name of the model but "%" and a number, which is another value's in another configuration.
+static bool unnamed(const char *name)
+{
+    return name[0] == '%' && name[1] && name[1 + strspn(name + 1, "0123456789")] == '\0';
+}
+
 static void keep(trace *t, const char *name, const tenon_step_info *info, const tenon_tensor *tensor)
 {
-    if (!tensor->data || tensor->dtype == TENON_STRING) {
+    if (!tensor->data || tensor->dtype == TENON_STRING || (info && unnamed(name))) {
         return;
     }
     if (t->bytes + tensor->bytes > TRACE_BYTES) {

@@ -172,7 +172,8 @@ typedef struct tenon_model_options {
 static inline void tenon_model_options_init(tenon_model_options *options) { tenon_options_init(options, sizeof *options); }
 
 /* Opens a model file (ONNX, or .tenon as build.h writes it). The file stays mapped while the model lives; weights are read in place, and
-   the packed weights of a .tenon file too. options may be NULL.
+   the packed weights of a .tenon file too. So nobody may change or shorten the file meanwhile - the system ends a process that reads
+   past the end of a shortened mapping -: replace it by renaming another one over it, or open from memory. options may be NULL.
    Errors: IO, INVALID_MODEL (also: not the pinned file, weights that do not verify or decrypt), UNSUPPORTED (all unsupported operators at
    once; a file of a newer version), INVALID_ARGUMENT (no key), LIMIT, OUT_OF_MEMORY. */
 TENON_API tenon_status tenon_model_open(tenon_model **model, const char *path, const tenon_model_options *options, tenon_error **error);

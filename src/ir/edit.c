@@ -374,28 +374,56 @@ tn_status tn_node_add_body(tn_graph *graph, tn_node *node, tn_graph *body)
     return TN_OK;
 }
 
+#define ORIGINS_COMPARED 32   // of a long list the last ones: a name that comes twice does no harm, comparing all is quadratic
+
 static bool has_origin(const tn_node *node, const char *name)
 {
-    for (int i = 0; i < node->n_origins; i++) {
-        if (strcmp(node->origins[i], name) == 0) {
+    const int first = node->n_origins > ORIGINS_COMPARED ? node->n_origins - ORIGINS_COMPARED : 0;
+    for (int i = first; i < node->n_origins; i++) {
+        if (node->origins[i] == name || strcmp(node->origins[i], name) == 0) {
             return true;
         }
     }
     return false;
 }
 
+// Nodes may share an array of origins: one of them appends in place, which it sees by the slot that is still NULL (arenas are zeroed);
+// the others copy first.
+static tn_status add_origin(tn_graph *graph, tn_node *node, const char *name)
+{
+    const size_t count = (size_t)node->n_origins;
+    const char **origins = append(&graph->arena, node->origins, count, sizeof *origins);
+    if (origins && origins[count]) {
+        size_t room = 4;
+        while (room <= count) {
+            room *= 2;
+        }
+        origins = tn_arena_array(&graph->arena, room, sizeof *origins);
+        if (origins) {
+            memcpy(origins, node->origins, count * sizeof *origins);
+        }
+    }
+    if (!origins) {
+        return TN_OUT_OF_MEMORY;
+    }
+    origins[count] = name;
+    node->origins = origins;
+    node->n_origins++;
+    return TN_OK;
+}
+
 tn_status tn_node_add_origins(tn_graph *graph, tn_node *node, const tn_node *from)
 {
+    // A node that stands in for `from` begins with its list: a chain that shrinks node by node does not copy it each time.
+    if (node->n_origins == 1 && strcmp(node->origins[0], from->origins[0]) == 0) {
+        node->origins = from->origins;
+        node->n_origins = from->n_origins;
+        return TN_OK;
+    }
     for (int i = 0; i < from->n_origins; i++) {
-        if (has_origin(node, from->origins[i])) {
-            continue;
+        if (!has_origin(node, from->origins[i])) {
+            TN_TRY(add_origin(graph, node, from->origins[i]));
         }
-        const char **origins = append(&graph->arena, node->origins, (size_t)node->n_origins, sizeof *origins);
-        if (!origins) {
-            return TN_OUT_OF_MEMORY;
-        }
-        origins[node->n_origins++] = from->origins[i];
-        node->origins = origins;
     }
     return TN_OK;
 }

@@ -45,7 +45,7 @@ struct tn_node {
     int n_in, n_out;
     tn_graph **bodies;        // control operators: if = {then, else}, loop and scan = {body}
     int n_bodies;
-    const char **origins;     // names of the model's nodes this one stands for (n_origins >= 1)
+    const char **origins;     // names of the model's nodes this one stands for (n_origins >= 1); several nodes may share the array
     int n_origins;
     tn_node *prev, *next;     // order
 };

@@ -226,6 +226,22 @@ class Running(Command):
         self.assertEqual(document["inputs"][0]["shape"], [1, 1, 5, 5])
         self.assertEqual(document["inputs"][0]["assumed_dims"], [0, 2, 3])
 
+    def test_long_chain(self):
+        # Thousands of clamps become one; the work must not grow with the square of their number.
+        count = 20000
+        nodes = [tiny.node("Relu", [f"x{i}"], [f"x{i + 1}"]) for i in range(count)]
+        data = tiny.model(nodes, [("x0", tiny.FLOAT, [4])], [(f"x{count}", tiny.FLOAT, [4])])
+        document = json.loads(self.good("info", self.write("chain.onnx", data), "--json"))
+        self.assertEqual((document["nodes"], document["optimised_nodes"]), (count, 1))
+
+    def test_names_that_are_no_utf8(self):
+        data = tiny.model([tiny.node("Relu", [b"x\xff"], [b"y\xc0\xaf"], b"n\xed\xa0\x80")], [(b"x\xff", tiny.FLOAT, [4])],
+                          [(b"y\xc0\xaf", tiny.FLOAT, [4])])
+        path = self.write("names.onnx", data)
+        for verb in ("run", "info", "explain", "bench", "compare"):
+            document = json.loads(self.good(verb, path, "--json", "--runs", 1))
+            self.assertEqual(document["verb"], verb)
+
     def test_tensor_inside_the_model(self):
         document = json.loads(self.good("run", DIGITS, "--output", "pool1", "--json"))
         self.assertEqual([o["shape"] for o in document["outputs"]], [[1, 8, 12, 12]])
@@ -297,6 +313,9 @@ class Reports(Command):
         document = json.loads(result.stdout)
         self.assertEqual(document["agrees"], result.returncode == 0)
         self.assertEqual(document["first_wrong"] is None, document["agrees"])
+        # What passes made has a number for a name, another one in each configuration: it is not paired.
+        rows = json.loads(self.good("compare", DIGITS, "--a", "optimise=off", "--b", "optimise=on", "--json"))["tensors"]
+        self.assertFalse([row["tensor"] for row in rows if row["tensor"].startswith("%")])
         self.told(2, "compare", DIGITS, "--a", "speed=high")
         self.told(2, "compare", DIGITS, "--a", "isa")
 

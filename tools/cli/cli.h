@@ -52,6 +52,10 @@ int tn_cli_exit_of(tenon_status status);
 const char *tn_cli_shown(const char *text);
 const char *tn_cli_shown_lines(const char *text);   // newlines stay
 
+// One JSON document on stdout, in well-formed UTF-8 whatever the names in it are.
+struct cJSON;
+void tn_cli_print_json(const struct cJSON *root);
+
 // With --json a failure is also told as one JSON document on stdout; `verb` names the command.
 void tn_cli_set_json_errors(const char *verb);
 

@@ -120,6 +120,41 @@ void tn_cli_note(const char *format, ...)
     free(text);
 }
 
+// Bytes of the well-formed UTF-8 sequence at s, 0 when there is none (Unicode 15, table 3-7). Ends at the zero byte.
+static size_t utf8_length(const unsigned char *s)
+{
+    static const struct { unsigned char low, high, second_low, second_high; size_t length; } rows[] = {
+        {0x01, 0x7f, 0x00, 0x00, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3},
+        {0xee, 0xef, 0x80, 0xbf, 3}, {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4},
+    };
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        if (s[0] < rows[r].low || s[0] > rows[r].high) {
+            continue;
+        }
+        bool good = rows[r].length == 1 || (s[1] >= rows[r].second_low && s[1] <= rows[r].second_high);
+        for (size_t i = 2; good && i < rows[r].length; i++) {
+            good = (s[i] & 0xc0) == 0x80;
+        }
+        return good ? rows[r].length : 0;
+    }
+    return 0;
+}
+
+void tn_cli_print_json(const cJSON *root)
+{
+    char *text = cJSON_Print(root);
+    // Names in models are any bytes, JSON is UTF-8: what is none becomes U+FFFD, as in the library's own reports.
+    for (const unsigned char *s = (const unsigned char *)text; s && *s;) {
+        const size_t length = utf8_length(s);
+        fwrite(length ? (const char *)s : "\xef\xbf\xbd", 1, length ? length : 3, stdout);
+        s += length ? length : 1;
+    }
+    if (text) {
+        putchar('\n');
+    }
+    free(text);
+}
+
 static void tell_json(int code, const char *status, const char *place, const char *message)
 {
     cJSON *root = json_verb ? cJSON_CreateObject() : NULL;
@@ -133,11 +168,7 @@ static void tell_json(int code, const char *status, const char *place, const cha
     cJSON_AddStringToObject(error, "place", place);
     cJSON_AddStringToObject(error, "message", message);
     cJSON_AddNumberToObject(error, "exit", code);
-    char *text = cJSON_Print(root);
-    if (text) {
-        puts(text);
-    }
-    free(text);
+    tn_cli_print_json(root);
     cJSON_Delete(root);
 }
 

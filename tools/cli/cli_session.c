@@ -265,10 +265,6 @@ cJSON *tn_cli_document(const char *verb, const tn_cli_options *options)
 
 void tn_cli_print_document(cJSON *root)
 {
-    char *text = cJSON_Print(root);
-    if (text) {
-        puts(text);
-    }
-    free(text);
+    tn_cli_print_json(root);
     cJSON_Delete(root);
 }

@@ -183,6 +183,37 @@ static void test_origins_are_joined_once(void **state)
     tn_graph_destroy(s.graph);
 }
 
+// A node that stands in for another takes over its list; what either gets later the other does not see.
+static void test_origins_are_shared(void **state)
+{
+    sample s;
+    assert_true(build(&s, &heap));
+    assert_int_equal(tn_node_add_origins(s.graph, s.mix, s.relay), TN_OK);
+    tn_node *twin[2];
+    for (int i = 0; i < 2; i++) {
+        tn_value *out = tn_graph_value(s.graph, NULL);
+        assert_non_null(out);
+        twin[i] = tn_graph_node(s.graph, NULL, s.relay->op, s.mix->name, NULL, &s.y, 1, &out, 1);
+        assert_non_null(twin[i]);
+        assert_int_equal(tn_node_add_origins(s.graph, twin[i], s.mix), TN_OK);
+    }
+    tn_value *out = tn_graph_value(s.graph, NULL);
+    tn_node *other = out ? tn_graph_node(s.graph, NULL, s.relay->op, "other", NULL, &s.y, 1, &out, 1) : NULL;
+    out = tn_graph_value(s.graph, NULL);
+    tn_node *another = out ? tn_graph_node(s.graph, NULL, s.relay->op, "another", NULL, &s.y, 1, &out, 1) : NULL;
+    assert_non_null(other);
+    assert_non_null(another);
+    assert_int_equal(tn_node_add_origins(s.graph, twin[0], other), TN_OK);
+    assert_int_equal(tn_node_add_origins(s.graph, twin[1], another), TN_OK);
+    assert_int_equal(s.mix->n_origins, 2);
+    assert_int_equal(twin[0]->n_origins, 3);
+    assert_int_equal(twin[1]->n_origins, 3);
+    assert_string_equal(twin[0]->origins[2], "other");
+    assert_string_equal(twin[1]->origins[2], "another");
+    assert_string_equal(twin[1]->origins[1], s.mix->origins[1]);
+    tn_graph_destroy(s.graph);
+}
+
 static bool build_nested(sample *outer, tn_heap *from)
 {
     sample inner;
@@ -318,6 +349,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(test_replace_spares_the_new_producer, NULL, no_leaks),
         cmocka_unit_test_setup_teardown(test_operands_change_and_grow, NULL, no_leaks),
         cmocka_unit_test_setup_teardown(test_origins_are_joined_once, NULL, no_leaks),
+        cmocka_unit_test_setup_teardown(test_origins_are_shared, NULL, no_leaks),
         cmocka_unit_test_setup_teardown(test_clone_is_deep, NULL, no_leaks),
         cmocka_unit_test_setup_teardown(test_verify_finds_broken_graphs, NULL, no_leaks),
         cmocka_unit_test_setup_teardown(test_survives_every_failing_request, NULL, no_leaks),
