@@ -151,17 +151,6 @@ static int print_text(const cJSON *explain, const cJSON *placement, const tn_cli
     return TN_EXIT_GOOD;
 }
 
-// Stages past the first are planned at run time: to explain them the model must run.
-static int run_if_asked(tn_cli_session *s, const tn_cli_options *o)
-{
-    int code = TN_EXIT_GOOD;
-    const uint64_t runs = o->runs != TN_CLI_UNSET ? o->runs : o->outputs ? 1 : 0;
-    for (uint64_t i = 0; !code && i < runs; i++) {
-        code = tn_cli_session_run(s, NULL, 0);
-    }
-    return code || !o->outputs ? code : tn_cli_session_write_outputs(s, o);
-}
-
 static int run(const tn_cli_options *options)
 {
     tn_cli_session session;
@@ -173,7 +162,7 @@ static int run(const tn_cli_options *options)
     }
     code = tn_cli_feeds_make(&feeds, &session, options);
     if (!code) {
-        code = run_if_asked(&session, options);
+        code = tn_cli_session_run_if_asked(&session, options);
     }
     if (!code) {
         explain = tn_cli_session_report(&session, TENON_REPORT_EXPLAIN, &code);

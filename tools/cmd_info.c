@@ -337,6 +337,7 @@ static int run(const tn_cli_options *options)
         return code;
     }
     code = tn_cli_feeds_make(&feeds, &session, options);
+    code = code ? code : tn_cli_session_run_if_asked(&session, options);
     if (!code) {
         code = ask(&r, &session, options->graph);
     }
@@ -370,7 +371,7 @@ static const tn_cli_option options_of_info[] = {
 const tn_cli_verb tn_verb_info = {
     .name = "info",
     .summary = "show a model: inputs, operators, parameters, MACs, memory, support",
-    .about = "Opens and plans the model without running it. A model with operators that are not supported fails with exit\n"
+    .about = "Opens and plans the model; it runs only with --runs or --outputs. A model with operators that are not supported fails with exit\n"
              "status 4 and a message that lists all of them by node. With --json the keys are those of the reports in tenon.h:\n"
              "memory = {arena_bytes, lower_bound_bytes, peak_bytes, exact, blocks (with --memory)}.\n",
     .examples = "  tenon info model.onnx\n"

@@ -223,13 +223,20 @@ static int write_lines(tn_cli_writer *writer, const tenon_tensor *t, const char 
     return code;
 }
 
-static int store_npy(const char *folder, const char *name, const tenon_tensor *t)
+// A name as one part of a path.
+static char *flatten(const char *name)
 {
-    const bool text = t->dtype == TENON_STRING;
     char *flat = tn_cli_copy(name);
     for (char *c = flat; *c; c++) {
         *c = *c == '/' || *c == ':' ? '_' : *c;
     }
+    return flat;
+}
+
+static int store_npy(const char *folder, const char *name, const tenon_tensor *t)
+{
+    const bool text = t->dtype == TENON_STRING;
+    char *flat = flatten(name);
     char *path = tn_cli_format("%s/%s.%s", folder, flat, text ? "txt" : "npy");
     tn_cli_writer writer;
     int code = tn_cli_writer_open(&writer, path);
@@ -253,14 +260,35 @@ static const char *output_name(const tn_cli_session *s, const tn_cli_options *o,
     return tenon_model_output(s->model, i, &info) == TENON_OK ? info.name : "?";
 }
 
+// Two outputs must not become one file.
+static int check_npy_names(const tn_cli_session *s, const tn_cli_options *o)
+{
+    int code = TN_EXIT_GOOD;
+    const size_t count = o->wanted.count ? o->wanted.count : tenon_model_output_count(s->model);
+    char **flat = tn_cli_take(count + 1, sizeof *flat);
+    for (size_t i = 0; i < count; i++) {
+        flat[i] = flatten(output_name(s, o, i));
+        for (size_t k = 0; k < i && !code; k++) {
+            if (strcmp(flat[k], flat[i]) == 0 && strcmp(output_name(s, o, k), output_name(s, o, i)) != 0) {
+                code = tn_cli_fail(TN_EXIT_USAGE, "--npy: two outputs would both be written to %s.npy; ask for one with --output '%s'", flat[i],
+                                   output_name(s, o, i));
+            }
+        }
+    }
+    for (size_t i = 0; i < count; i++) {
+        free(flat[i]);
+    }
+    free(flat);
+    return code;
+}
+
 // The items of a sequence as outputs of their own; --npy puts them into a folder, from where they can be fed again.
 static int show_items(const tn_cli_session *s, size_t index, size_t count, const tn_cli_options *o, const labels *l, cJSON *list)
 {
     int code = TN_EXIT_GOOD;
-    char *folder = o->npy ? tn_cli_format("%s/%s", o->npy, output_name(s, o, index)) : NULL;
-    for (char *c = folder ? folder + strlen(o->npy) + 1 : ""; *c; c++) {
-        *c = *c == '/' || *c == ':' ? '_' : *c;
-    }
+    char *flat = flatten(output_name(s, o, index));
+    char *folder = o->npy ? tn_cli_format("%s/%s", o->npy, flat) : NULL;
+    free(flat);
     if (folder) {
         (void)mkdir(folder, 0777); // there already, or opening the file says why it cannot be made
     }
@@ -348,7 +376,8 @@ static int run(const tn_cli_options *options)
         free_labels(&l);
         return code;
     }
-    code = tn_cli_feeds_make(&feeds, &session, options);
+    code = options->npy ? check_npy_names(&session, options) : TN_EXIT_GOOD;
+    code = code ? code : tn_cli_feeds_make(&feeds, &session, options);
     if (!code) {
         code = run_session(&session, &feeds, options, &l);
     }

@@ -119,6 +119,16 @@ static void reset_objects(tenon_session *session, tn_input *input)
     tn_arena_init(&input->objects, session->heap);
 }
 
+// 4- and 2-bit elements lie in a byte each; of what the caller gives only the low bits count, signed ones are extended.
+static void narrow(const tn_tensor *tensor)
+{
+    const tn_dtype dtype = tensor->dtype;
+    const size_t count = dtype == TN_I4 || dtype == TN_U4 || dtype == TN_I2 || dtype == TN_U2 ? (size_t)tn_tensor_count(tensor) : 0;
+    for (size_t i = 0; i < count; i++) {
+        tn_dtype_store_i64(dtype, tensor->data, i, tn_dtype_load_i64(dtype, tensor->data, i));
+    }
+}
+
 static tn_status copy_in(tenon_session *session, tn_input *input, size_t bytes, tn_diag *diag)
 {
     if (input->held_bytes < bytes || !input->held) {
@@ -136,6 +146,7 @@ static tn_status copy_in(tenon_session *session, tn_input *input, size_t bytes, 
         memmove(input->held, input->tensor.data, bytes);     // the caller may hand back what it borrowed
     }
     input->tensor.data = input->held;
+    narrow(&input->tensor);
     return TN_OK;
 }
 

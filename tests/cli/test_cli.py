@@ -234,6 +234,23 @@ class Running(Command):
         document = json.loads(self.good("info", self.write("chain.onnx", data), "--json"))
         self.assertEqual((document["nodes"], document["optimised_nodes"]), (count, 1))
 
+    def test_outputs_that_would_share_a_file(self):
+        data = tiny.model([tiny.node("Relu", ["x"], ["a/b"]), tiny.node("Neg", ["x"], ["a_b"])], [("x", tiny.FLOAT, [4])],
+                          [("a/b", tiny.FLOAT, [4]), ("a_b", tiny.FLOAT, [4])])
+        path = self.write("two.onnx", data)
+        self.assertIn("a_b.npy", self.told(2, "run", path, "--npy", self.here / "out"))
+        self.good("run", path, "--npy", self.here / "out", "--output", "a/b")
+
+    def test_outputs_in_every_verb(self):
+        for verb in ("run", "bench", "explain", "info"):
+            path = self.here / f"{verb}.bin"
+            self.good(verb, DIGITS, "--outputs", path, "--runs", 1)
+            self.assertEqual(path.read_bytes(), (self.here / "run.bin").read_bytes())
+
+    def test_shapes_are_refused_before_values_are_made(self):
+        self.assertIn("does not fit", self.told(2, "info", DIGITS, "--shape", "image=1x1x20000x20000"))
+        self.assertIn("limit", self.told(6, "info", DIGITS, "--shape", "image=200000x1x28x28"))
+
     def test_names_that_are_no_utf8(self):
         data = tiny.model([tiny.node("Relu", [b"x\xff"], [b"y\xc0\xaf"], b"n\xed\xa0\x80")], [(b"x\xff", tiny.FLOAT, [4])],
                           [(b"y\xc0\xaf", tiny.FLOAT, [4])])
@@ -241,6 +258,13 @@ class Running(Command):
         for verb in ("run", "info", "explain", "bench", "compare"):
             document = json.loads(self.good(verb, path, "--json", "--runs", 1))
             self.assertEqual(document["verb"], verb)
+
+    def test_dims_that_must_be_equal_are_lowered_together(self):
+        weights = tiny.tensor(tiny.FLOAT, [1, 1, 1, 5], [1.0] * 5, "w")
+        data = tiny.model([tiny.node("Conv", ["x", "w"], ["c"]), tiny.node("Concat", ["c", "z"], ["y"], axis=0)],
+                          [("x", tiny.FLOAT, ["n", 1, "h", 9]), ("z", tiny.FLOAT, ["m", 1, "k", 5])], [("y", tiny.FLOAT, ["q", 1, "h", 5])], [weights])
+        document = json.loads(self.good("run", self.write("pair.onnx", data), "--json"))
+        self.assertEqual([i["shape"] for i in document["inputs"]], [[1, 1, 1, 9], [1, 1, 1, 5]])
 
     def test_tensor_inside_the_model(self):
         document = json.loads(self.good("run", DIGITS, "--output", "pool1", "--json"))

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SMALL_INPUT 4096                  // elements of an input whose values are made before anything is planned: they may decide shapes
 #define LARGEST_INPUT ((uint64_t)1 << 32) // bytes: the library's own limit, known before memory is taken for random values
 
 static const char *feed_name(const void *table, size_t i)
@@ -178,9 +179,18 @@ static size_t collect_unknowns(tn_cli_feeds *feeds, unknown **list)
     return count;
 }
 
-static int fill_random(tn_cli_feeds *feeds, const unknown *list, size_t count, uint64_t seed)
+// Each input has a generator of its own, so that its values do not depend on the sizes of others.
+static bool fill(tn_cli_feed *feed, size_t index, uint64_t seed)
 {
-    uint64_t state = seed;
+    uint64_t state = seed + index * UINT64_C(0x9e3779b97f4a7c15);
+    return tn_cli_tensor_random(&feed->tensor, &state);
+}
+
+static bool is_small(const tn_cli_feed *feed) { return tn_cli_elements(feed->tensor.rank, feed->tensor.dims) <= SMALL_INPUT; }
+
+// Gives random inputs the shapes of the list, and those that may decide shapes their values too; the others get theirs when all is planned.
+static int shape_random(tn_cli_feeds *feeds, const unknown *list, size_t count, uint64_t seed)
+{
     for (size_t i = 0; i < feeds->count; i++) {
         tn_cli_feed *feed = &feeds->items[i];
         if (feed->source != TN_FEED_RANDOM) {
@@ -199,13 +209,23 @@ static int fill_random(tn_cli_feeds *feeds, const unknown *list, size_t count, u
         }
         const size_t element = tenon_dtype_bytes(feed->tensor.dtype);
         const int64_t elements = tn_cli_elements(feed->tensor.rank, feed->tensor.dims);
-        if (element && elements > (int64_t)(LARGEST_INPUT / element)) {
-            return tn_cli_fail(TN_EXIT_LIMIT, "input '%s' would have %lld elements of %zu bytes, more than the 4 GiB that a tensor may take",
-                               feed->info.name, (long long)elements, element);
+        if (elements < 0 || (element && elements > (int64_t)(LARGEST_INPUT / element))) {
+            return tn_cli_fail(TN_EXIT_LIMIT, "input '%s' would have more than the 4 GiB that a tensor may take", feed->info.name);
         }
-        if (!tn_cli_tensor_random(&feed->tensor, &state)) {
+        if (feed->info.dtype == TENON_STRING || (is_small(feed) && !fill(feed, i, seed))) {
             return tn_cli_fail(TN_EXIT_USAGE, "input '%s' of type %s needs values: give --inputs%s", feed->info.name,
                                tenon_dtype_text(feed->info.dtype), feed->info.dtype == TENON_STRING ? " with NAME.txt, one string a line" : "");
+        }
+    }
+    return TN_EXIT_GOOD;
+}
+
+static int fill_random(tn_cli_feeds *feeds, uint64_t seed)
+{
+    for (size_t i = 0; i < feeds->count; i++) {
+        if (feeds->items[i].source == TN_FEED_RANDOM && !is_small(&feeds->items[i]) && !fill(&feeds->items[i], i, seed)) {
+            return tn_cli_fail(TN_EXIT_USAGE, "input '%s' of type %s needs values: give --inputs", feeds->items[i].info.name,
+                               tenon_dtype_text(feeds->items[i].info.dtype));
         }
     }
     return TN_EXIT_GOOD;
@@ -224,18 +244,45 @@ static tenon_status give_items(const tn_cli_feed *feed, tn_cli_session *s, tenon
     return status;
 }
 
+static tenon_status bind(const tn_cli_feed *feed, tn_cli_session *s, tenon_error **error)
+{
+    const tn_cli_tensor *t = &feed->tensor;
+    if (feed->info.kind == TENON_KIND_SEQUENCE) {
+        return give_items(feed, s, error);
+    }
+    // Of 4- and 2-bit elements files may hold the low bits only: a copy is put right.
+    const bool few_bits = t->dtype == TENON_INT4 || t->dtype == TENON_UINT4 || t->dtype == TENON_INT2 || t->dtype == TENON_UINT2;
+    return (few_bits ? tenon_session_set_input : tenon_session_bind_input)(s->session, feed->info.name, t->dtype, t->rank, t->dims, t->data,
+                                                                            t->bytes, error);
+}
+
 static tenon_status bind_all(const tn_cli_feeds *feeds, tn_cli_session *s, tenon_error **error)
 {
     tenon_status status = TENON_OK;
     for (size_t i = 0; i < feeds->count && status == TENON_OK; i++) {
+        status = feeds->items[i].source != TN_FEED_ABSENT ? bind(&feeds->items[i], s, error) : TENON_OK;
+    }
+    return status;
+}
+
+// Plans for what files give and for the shapes of random inputs, whose values a plan needs only where they may decide shapes.
+static tenon_status plan(const tn_cli_feeds *feeds, tn_cli_session *s, tenon_error **error)
+{
+    tenon_status status = TENON_OK;
+    tenon_input_shape *shapes = tn_cli_take(feeds->count + 1, sizeof *shapes);
+    size_t count = 0;
+    for (size_t i = 0; i < feeds->count && status == TENON_OK; i++) {
         const tn_cli_feed *feed = &feeds->items[i];
-        const tn_cli_tensor *t = &feed->tensor;
-        if (feed->source != TN_FEED_ABSENT && feed->info.kind == TENON_KIND_SEQUENCE) {
-            status = give_items(feed, s, error);
+        if (feed->source == TN_FEED_RANDOM) {
+            tenon_input_shape *shape = &shapes[count++];
+            *shape = (tenon_input_shape){.name = feed->info.name, .rank = feed->tensor.rank, .values = is_small(feed) ? feed->tensor.data : NULL};
+            memcpy(shape->dims, feed->tensor.dims, sizeof shape->dims);
         } else if (feed->source != TN_FEED_ABSENT) {
-            status = tenon_session_bind_input(s->session, feed->info.name, t->dtype, t->rank, t->dims, t->data, t->bytes, error);
+            status = bind(feed, s, error);
         }
     }
+    status = status == TENON_OK ? tenon_session_prepare_shapes(s->session, shapes, count, NULL, 0, error) : status;
+    free(shapes);
     return status;
 }
 
@@ -260,16 +307,13 @@ typedef struct search {
 static bool accepted(search *q)
 {
     tenon_error *error = NULL;
-    q->code = fill_random(q->feeds, q->list, q->count, q->seed);
+    q->code = shape_random(q->feeds, q->list, q->count, q->seed);
     if (q->code) {
         return false;
     }
     q->feeds->tries++;
-    tenon_status status = bind_all(q->feeds, q->s, &error);
     const double begin = tn_cli_seconds();
-    if (status == TENON_OK) {
-        status = tenon_session_prepare(q->s->session, NULL, 0, &error);
-    }
+    const tenon_status status = plan(q->feeds, q->s, &error);
     if (status == TENON_OK) {
         q->feeds->prepare_ms = 1e3 * (tn_cli_seconds() - begin);
         return true;
@@ -293,7 +337,7 @@ static const int64_t ladder[] = {1,  2,  3,  4,  5,  6,  7,   8,   9,   10,  12,
                                  32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512};
 enum { RUNGS = sizeof ladder / sizeof ladder[0] };
 
-// Every unknown but those of leading dims gets the same value, the smallest rung that is accepted; then each is lowered alone.
+// Every unknown but those of leading dims gets the same value, the smallest rung that is accepted; then each is lowered, alone or with another.
 static bool climb(search *q, bool leading_too)
 {
     for (size_t rung = 0; rung < RUNGS && may_try(q); rung++) {
@@ -307,18 +351,28 @@ static bool climb(search *q, bool leading_too)
     return false;
 }
 
+// Lowers dim k to the smallest rung that is accepted; with another one of the same value where m is not k: two that must be equal.
+static bool lower_pair(search *q, size_t k, size_t m, bool *plan_is_current)
+{
+    const int64_t good = q->list[k].value;
+    for (size_t rung = 0; rung < RUNGS && ladder[rung] < good && may_try(q); rung++) {
+        q->list[k].value = q->list[m].value = ladder[rung];
+        *plan_is_current = accepted(q);
+        if (*plan_is_current) {
+            return true;
+        }
+        q->list[k].value = q->list[m].value = good;
+    }
+    return false;
+}
+
 static void lower(search *q)
 {
     bool plan_is_current = true;
     for (size_t k = 0; k < q->count; k++) {
-        const int64_t good = q->list[k].value;
-        for (size_t rung = 0; rung < RUNGS && ladder[rung] < good; rung++) {
-            q->list[k].value = ladder[rung];
-            plan_is_current = may_try(q) && accepted(q);
-            if (plan_is_current) {
-                break;
-            }
-            q->list[k].value = good;
+        bool lowered = lower_pair(q, k, k, &plan_is_current);
+        for (size_t m = k + 1; m < q->count && !lowered; m++) {
+            lowered = q->list[m].value == q->list[k].value && lower_pair(q, k, m, &plan_is_current);
         }
     }
     if (!plan_is_current && !q->code) {
@@ -337,7 +391,10 @@ static int settle(search *q)
         q->first = NULL;
     }
     tenon_error_destroy(q->first);
-    return q->code;
+    if (!q->code) {
+        q->code = fill_random(q->feeds, q->seed);
+    }
+    return q->code ? q->code : tn_cli_feeds_give(q->feeds, q->s);
 }
 
 int tn_cli_feeds_make(tn_cli_feeds *feeds, tn_cli_session *s, const tn_cli_options *options)

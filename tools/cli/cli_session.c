@@ -263,6 +263,16 @@ cJSON *tn_cli_document(const char *verb, const tn_cli_options *options)
     return root;
 }
 
+int tn_cli_session_run_if_asked(tn_cli_session *s, const tn_cli_options *o)
+{
+    int code = TN_EXIT_GOOD;
+    const uint64_t runs = o->runs != TN_CLI_UNSET ? o->runs : o->outputs ? 1 : 0;
+    for (uint64_t i = 0; !code && i < runs; i++) {
+        code = tn_cli_session_run(s, NULL, 0);
+    }
+    return code || !o->outputs ? code : tn_cli_session_write_outputs(s, o);
+}
+
 void tn_cli_print_document(cJSON *root)
 {
     tn_cli_print_json(root);

@@ -36,6 +36,9 @@ void tn_cli_power_tell(const tn_cli_session *s);
 // Writes all outputs of the last run to options->outputs, if given.
 int tn_cli_session_write_outputs(const tn_cli_session *s, const tn_cli_options *options);
 
+// For verbs that look at a plan: runs as often as --runs says, or once for --outputs. Stages past the first are planned in the run.
+int tn_cli_session_run_if_asked(tn_cli_session *s, const tn_cli_options *options);
+
 // A report, parsed; the caller deletes it. NULL after telling why, with the exit code in *code.
 cJSON *tn_cli_session_report(const tn_cli_session *s, tenon_report_kind kind, int *code);
 
