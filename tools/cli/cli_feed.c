@@ -100,21 +100,45 @@ static int apply_shapes(tn_cli_feeds *feeds, const tn_cli_options *options)
         if (!parse_dims(split ? split + 1 : text, &feed->tensor)) {
             return tn_cli_fail(TN_EXIT_USAGE, "--shape '%s': dims look like 1x3x224x224", text);
         }
+        feed->shaped = true;
+    }
+    return TN_EXIT_GOOD;
+}
+
+// What a file holds has a shape of its own: --shape must not say another one.
+static int check_shaped(const tn_cli_feed *feed, const tn_cli_tensor *asked)
+{
+    const tn_cli_tensor *t = &feed->tensor;
+    if (feed->shaped && feed->source != TN_FEED_RANDOM &&
+        (t->rank != asked->rank || memcmp(t->dims, asked->dims, (size_t)t->rank * sizeof *t->dims) != 0)) {
+        char have[128], want[128];
+        tn_cli_dims_text(have, sizeof have, t->rank, t->dims);
+        tn_cli_dims_text(want, sizeof want, asked->rank, asked->dims);
+        return tn_cli_fail(TN_EXIT_USAGE, "input '%s': %s gives %s, but --shape says %s", feed->info.name, feed->from ? feed->from : "the file", have,
+                           want);
     }
     return TN_EXIT_GOOD;
 }
 
 static int load_files(tn_cli_feeds *feeds, const tn_cli_options *options)
 {
+    tn_cli_tensor *asked = tn_cli_take(feeds->count + 1, sizeof *asked);
+    for (size_t i = 0; i < feeds->count; i++) {
+        asked[i] = feeds->items[i].tensor;
+    }
     int code = tn_cli_feeds_pictures(feeds, options);
     for (size_t i = 0; !code && i < feeds->count; i++) {
         tn_cli_feed *feed = &feeds->items[i];
         if (options->inputs && feed->source == TN_FEED_RANDOM) {
             code = tn_cli_feed_read(feed, options->inputs);
+            code = code ? code : check_shaped(feed, &asked[i]);
+        } else if (feed->source == TN_FEED_PICTURE) {
+            code = check_shaped(feed, &asked[i]);
         } else if (feed->source == TN_FEED_RANDOM && feed->info.optional) {
             feed->source = TN_FEED_ABSENT;
         }
     }
+    free(asked);
     return code;
 }
 

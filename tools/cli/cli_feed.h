@@ -17,6 +17,7 @@ typedef struct tn_cli_feed {
     size_t n_items;
     bool open[8];               // dims that neither the model, nor a file, nor --shape fixed: assumed
     bool any_open;
+    bool shaped;                // --shape names it
 } tn_cli_feed;
 
 typedef struct tn_cli_feeds {
