@@ -13,7 +13,7 @@ __kernel GROUP void run(PARAMETERS)
 {
     const int item = X_ID, ob = Y_ID * OB, part = get_local_id(2), pixels = n * oh * ow;
     const bool real = item < gx && Y_ID < gy;
-    const int group = ob / group_out;               // group_out, group_in: blocks of four channels in a group
+    const int group = min(ob, out_blocks - 1) / group_out;      // group_out, group_in: blocks of four channels in a group
     const int x_block = group * group_in;
     float4 acc[OB][P];
     int px[P], py[P], pn[P];
