@@ -2,7 +2,7 @@
 // The OpenCL device on whole networks: end to end (upload, run, download), data resident (kernels only, one wait), and each kernel by
 // events with its rate. Image and buffer stores take turns, so that both see the same clocks.
 //   bench_opencl [--net NAME] [--rounds N] [--precision fp16] [--cache DIR] [--kernels] [--check]
-//                [--tune SECONDS]
+//                [--json] [--tune SECONDS]
 // Ownership: everything until the end. Threads: one.
 #include "bench_nets.h"
 
@@ -31,7 +31,7 @@ typedef struct side {
 
 typedef struct settings {
     const char *net, *precision, *cache;
-    int rounds, kernels, check;
+    int rounds, kernels, check, json;
     double tune;                  // seconds for each net and store; 0: none
 } settings;
 
@@ -237,6 +237,19 @@ static void compare(const side *a, const side *b)
     printf("  %s against %s: largest difference %.3g of span %.3g\n", a->store ? a->store : "device", b->store ? b->store : "cpu", worst, high - low);
 }
 
+// One line for scripts.
+static void print_json(const char *name, const settings *set, side sides[2])
+{
+    printf("{\"net\": \"%s\", \"precision\": \"%s\"", name, set->precision ? set->precision : "fp32");
+    for (int i = 0; i < 2; i++) {
+        side *s = &sides[i];
+        printf(", \"%s\": {\"end_to_end_ms\": %.4f, \"resident_ms\": %.4f, \"enqueue_ms\": %.4f, \"first_ms\": %.1f, \"kernels\": %d}", s->store,
+               median(s->ms, set->rounds), median(s->resident_ms, set->rounds), median(s->enqueue_ms, set->rounds), s->first_ms,
+               s->flow ? s->flow->n_steps : 0);
+    }
+    printf("}\n");
+}
+
 static void bench(const char *name, const settings *set)
 {
     static side sides[2], host;
@@ -295,6 +308,9 @@ static void bench(const char *name, const settings *set)
             print_kernels(s, x);
         }
     }
+    if (set->json) {
+        print_json(name, set, sides);
+    }
     fflush(stdout);
     for (int i = 0; i < 2; i++) {
         tenon_session_destroy(sides[i].session);
@@ -313,6 +329,8 @@ int main(int argc, char **argv)
             set.kernels = 1;
         } else if (strcmp(argv[i], "--check") == 0) {
             set.check = 1;
+        } else if (strcmp(argv[i], "--json") == 0) {
+            set.json = 1;
         } else if (strcmp(argv[i], "--net") == 0) {
             set.net = value, i++;
         } else if (strcmp(argv[i], "--rounds") == 0) {
@@ -324,7 +342,7 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "--cache") == 0) {
             set.cache = value, i++;
         } else {
-            fprintf(stderr, "usage: bench_opencl [--net NAME] [--rounds N] [--precision fp16] [--cache DIR] [--kernels] [--check] [--tune SECONDS]\n");
+            fprintf(stderr, "usage: bench_opencl [--net NAME] [--rounds N] [--precision fp16] [--cache DIR] [--kernels] [--check] [--json] [--tune SECONDS]\n");
             return 2;
         }
     }

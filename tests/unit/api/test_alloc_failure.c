@@ -111,6 +111,9 @@ static void scenario(const bytes *model_bytes, const bytes *feeds, counter *c)
     STEP(tenon_session_prepare(session, NULL, 0, &error));
     STEP(tenon_session_prepare_shapes(session, NULL, 0, NULL, 0, &error));
     STEP(tenon_session_profile(session, 1000, &error));
+    tenon_error *refused = NULL;
+    assert_int_equal(tenon_session_tune(session, NULL, &refused), TENON_STATE);       // no cache folder
+    tenon_error_destroy(refused);
     STEP(tenon_session_run(session, NULL, 0, &error));
     assert_int_equal(tenon_session_output_count(session), tenon_model_output_count(model));
     STEP(tenon_session_output(session, 0, &out, &error));
