@@ -61,12 +61,13 @@ static inline int32_t tn_round_even(float v)
 
 static inline int32_t tn_requant_rne(int32_t sum, float scale) { return tn_round_even((float)sum * scale); }
 
+static inline int32_t tn_clamp_i32(int32_t v, int32_t low, int32_t high) { return v < low ? low : v > high ? high : v; }
+
 static inline int32_t tn_requant_apply(const tn_requant *r, int32_t sum)
 {
-    return r->rounding == TN_ROUND_FIXED_Q31 ? tn_requant_q31(sum, r->multiplier, r->shift) : tn_requant_rne(sum, r->scale);
+    const int32_t v = r->rounding == TN_ROUND_FIXED_Q31 ? tn_requant_q31(sum, r->multiplier, r->shift) : tn_requant_rne(sum, r->scale);
+    return tn_clamp_i32(v, -(1 << 30), 1 << 30);   // room for a zero point; callers clamp to a byte, for which it is all the same
 }
-
-static inline int32_t tn_clamp_i32(int32_t v, int32_t low, int32_t high) { return v < low ? low : v > high ? high : v; }
 
 // ---- sums and products of two quantised operands ----
 

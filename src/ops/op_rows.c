@@ -128,7 +128,7 @@ int64_t tn_tensor_span(const tn_tensor *tensor, int from, int to)
 
 void *tn_slot_scratch(const tn_call *call, unsigned slot)
 {
-    return (char *)call->scratch + slot * ((const slots *)call->params)->bytes;
+    return call->scratch ? (char *)call->scratch + slot * ((const slots *)call->params)->bytes : NULL;
 }
 
 tn_status tn_call_split(const tn_call *call, tn_task task, void *context, size_t total, size_t tile)

@@ -54,10 +54,10 @@ static tn_status check_operands(const tn_infer *infer, tn_dtype *dtype)
 static tn_status infer_pool(tn_infer *infer)
 {
     const tn_qpool_attr *attr = infer->attr;
-    const tn_shape *x = &infer->in[0]->shape;
     tn_dtype dtype;
     tn_window w;
     TN_TRY(check_operands(infer, &dtype));
+    const tn_shape *x = &infer->in[0]->shape;
     if (!tn_pool_window(&attr->pool, x, &w)) {
         return tn_infer_fail(infer, "the window does not fit x");
     }
