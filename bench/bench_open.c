@@ -68,7 +68,7 @@ int main(int argc, char **argv)
         if (i == 0 && tenon_report(session, TENON_REPORT_STATISTICS, &json, NULL) == TENON_OK) {
             const char *packed = strstr(json, "\"weights_packed\":");
             printf("%s: %.0f weights packed, first time %.3f ms\n", argv[1], packed ? strtod(packed + 17, NULL) : 0.0, both_ms[0]);
-            tenon_report_destroy(model, json);
+            tenon_report_destroy(json);
         }
         tenon_session_destroy(session);
         tenon_model_destroy(model);

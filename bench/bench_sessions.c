@@ -92,7 +92,7 @@ static void run(tenon_session *session)
     }
 }
 
-static long long statistic(tenon_session *session, tenon_model *model, const char *key)
+static long long statistic(tenon_session *session, const char *key)
 {
     char *json = NULL, pattern[64];
     if (tenon_report(session, TENON_REPORT_STATISTICS, &json, NULL) != TENON_OK) {
@@ -101,7 +101,7 @@ static long long statistic(tenon_session *session, tenon_model *model, const cha
     snprintf(pattern, sizeof pattern, "\"%s\":", key);
     const char *at = strstr(json, pattern);
     const long long value = at ? strtoll(at + strlen(pattern), NULL, 10) : -1;
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     return value;
 }
 
@@ -208,14 +208,14 @@ static int cycles(tenon_model *model, long count, int json)
     const double begin = seconds();
     count = count > 0 ? count : 10000;
     tenon_session *keeper = open_session(model, 1);      // to ask for the counters; it holds no plan and no weights
-    const long long live = statistic(keeper, model, "live_bytes");
+    const long long live = statistic(keeper, "live_bytes");
     for (long i = 0; i < count; i++) {
         tenon_session *session = open_session(model, 1 + (unsigned)(i % 2));
         run(session);
         tenon_session_destroy(session);
         early = i == count / 20 ? resident_mib() : early;
     }
-    const long long left = statistic(keeper, model, "live_bytes") - live;
+    const long long left = statistic(keeper, "live_bytes") - live;
     printf(json ? "{\"cycles\": %ld, \"resident_mib\": [%.2f, %.2f], \"bytes_left\": %lld, \"ms_a_cycle\": %.4f}\n"
                 : "%ld cycles: resident %.2f MiB after a twentieth, %.2f MiB at the end, %lld bytes left, %.4f ms a cycle\n",
            count, early, resident_mib(), left, 1e3 * (seconds() - begin) / (double)count);

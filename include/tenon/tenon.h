@@ -456,7 +456,7 @@ TENON_API tenon_status tenon_report(tenon_session *session, tenon_report_kind ki
 
 /* The same for a model alone: MODEL and GRAPH. */
 TENON_API tenon_status tenon_model_report(tenon_model *model, tenon_report_kind kind, char **json, tenon_error **error);
-TENON_API void tenon_report_destroy(tenon_model *model, char *json);   /* the model whose allocator made it */
+TENON_API void tenon_report_destroy(char *json);   /* before or after its session and model; NULL is ignored */
 
 /* What an operator support report says of a file that cannot be opened is in the error's message; this gives the devices of the machine:
    {"devices": [{"name": "cpu", "present": true, "what": "AMD EPYC ...", "reason": why not present or null,

@@ -6,6 +6,7 @@
 #include "ops/op_eval.h"
 #include "sys/crypto/sha256.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,23 +23,33 @@ static void key_string(tn_text *text, const char *key, const char *value)
     tn_json_string(text, value);
 }
 
-// Hands the text's bytes over as a C string of the model's heap.
-static tenon_status finish(tn_text *text, char **json, tenon_error **error)
+// A report holds its model, whose allocator made it, so that it may outlive every handle.
+typedef struct report {
+    tenon_model *model;
+    char text[];
+} report;
+
+static tenon_status finish(tn_text *text, tenon_model *model, char **json, tenon_error **error)
 {
-    if (text->failed || !text->data) {
-        tn_text_deinit(text);
-        return tn_api_refuse(error, TN_OUT_OF_MEMORY, "report", "no memory for the report");
+    const size_t bytes = text->failed || !text->data ? 0 : text->length + 1;
+    report *made = bytes ? tn_take(&model->heap, sizeof *made + bytes) : NULL;
+    if (made) {
+        memcpy(made->text, text->data, bytes);
+        made->model = model;
+        atomic_fetch_add(&model->references, 1);
+        *json = made->text;
     }
-    *json = text->data;
-    text->data = NULL;
     tn_text_deinit(text);
-    return TENON_OK;
+    return made ? TENON_OK : tn_api_refuse(error, TN_OUT_OF_MEMORY, "report", "no memory for the report");
 }
 
-void tenon_report_destroy(tenon_model *model, char *json)
+void tenon_report_destroy(char *json)
 {
-    if (model && json) {
-        tn_give(&model->heap, json);
+    if (json) {
+        report *made = (report *)(void *)(json - offsetof(report, text));
+        tenon_model *model = made->model;
+        tn_give(&model->heap, made);
+        tn_model_release(model);
     }
 }
 
@@ -223,7 +234,7 @@ tenon_status tenon_model_report(tenon_model *model, tenon_report_kind kind, char
     } else {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "kind", "this report needs a session");
     }
-    return finish(&text, json, error);
+    return finish(&text, model, json, error);
 }
 
 // ---- session ----
@@ -404,7 +415,7 @@ tenon_status tenon_report(tenon_session *session, tenon_report_kind kind, char *
     case TENON_REPORT_STATISTICS: write_statistics(&text, session); break;
     default: return tn_api_refuse(error, TN_INVALID_ARGUMENT, "kind", "%d is not a report", (int)kind);
     }
-    return finish(&text, json, error);
+    return finish(&text, session->model, json, error);
 }
 
 // ---- devices ----

@@ -159,6 +159,9 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     c->precision = "fp32";
     c->weights = &session->model->weights;
     c->strict = options->strict;
+    if (options->strict & ~(unsigned)(TENON_STRICT_DEVICE | TENON_STRICT_REFERENCE | TENON_STRICT_PRECISION)) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "strict", "%u has bits that mean nothing", (unsigned)options->strict);
+    }
     c->limit_memory = options->memory_limit;
     c->light = options->light != 0;
     session->blocks.heap = session->heap;

@@ -61,7 +61,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         for (int kind = TENON_REPORT_EXPLAIN; kind <= TENON_REPORT_GRAPH; kind++) {
             char *json = NULL;
             if (tenon_report(session, (tenon_report_kind)kind, &json, NULL) == TENON_OK) {
-                tenon_report_destroy(model, json);
+                tenon_report_destroy(json);
             }
         }
     }

@@ -33,7 +33,7 @@ static void use(tenon_model *model)
         (void)tenon_session_run(session, NULL, 0, NULL);
     }
     if (tenon_model_report(model, TENON_REPORT_MODEL, &json, NULL) == TENON_OK) {
-        tenon_report_destroy(model, json);
+        tenon_report_destroy(json);
     }
     tenon_session_destroy(session);
 }

@@ -235,7 +235,7 @@ cJSON *tn_cli_session_report(const tn_cli_session *s, tenon_report_kind kind, in
         return NULL;
     }
     cJSON *tree = cJSON_Parse(text);
-    tenon_report_destroy(s->model, text);
+    tenon_report_destroy(text);
     *code = tree ? TN_EXIT_GOOD : tn_cli_fail(TN_EXIT_LIMIT, "a report of the library could not be read");
     return tree;
 }

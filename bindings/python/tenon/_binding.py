@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 import numpy as np
 
 from . import _dlpack, _dtype
-from ._error import Error, Status
+from ._error import Error, Status, only_errors
 
 if TYPE_CHECKING:
     from ._session import InferenceSession
@@ -51,6 +51,7 @@ class Binding:
         self._outputs: Dict[str, Optional[np.ndarray]] = {}
         self._results: List[Any] = []
 
+    @only_errors
     def bind_input(self, name: str, value: Any) -> None:
         """Reads `value` in every run, by reference where its layout allows: numpy arrays, buffers, tensors with __dlpack__ (torch, jax ...).
 
@@ -66,6 +67,7 @@ class Binding:
             return
         self._inputs[name] = session._tensor(name, value, arg.dtype)
 
+    @only_errors
     def bind_output(self, name: str, value: Any = None) -> None:
         """Writes the result to the memory of `value` in every run; None: to an array of its own, new in each run.
 
@@ -80,6 +82,7 @@ class Binding:
         self._outputs.clear()
         self._results = []
 
+    @only_errors
     def run(self) -> List[Any]:
         """Runs, and returns the outputs: for a bound one an array over the memory it was bound to, of the result's shape."""
         self._results = self._session._run_bound(self._inputs, self._outputs)

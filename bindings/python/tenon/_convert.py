@@ -9,9 +9,8 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from . import _dtype, _ffi
-from ._error import Error, Status
+from ._error import Error, Status, only_errors
 from ._session import InferenceSession, _encode, _unsigned, key_function
-
 
 
 def _zeros(session: InferenceSession, shapes: Mapping[str, Sequence[int]]) -> dict:
@@ -25,6 +24,7 @@ def _zeros(session: InferenceSession, shapes: Mapping[str, Sequence[int]]) -> di
     return feeds
 
 
+@only_errors
 def convert(model: Union[str, os.PathLike, bytes], out: Union[str, os.PathLike], targets: Union[str, Sequence[str]] = "host", *,
             shapes: Optional[Mapping[str, Sequence[int]]] = None, inputs: Optional[Mapping[str, Any]] = None, split_weights: bool = False,
             drop_imported: bool = False, key: Union[bytes, Callable[[str], bytes], None] = None, key_name: Optional[str] = None,

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import enum
+import functools
+from typing import Any, Callable, TypeVar
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
 class Status(enum.IntEnum):
@@ -41,3 +45,23 @@ class Error(RuntimeError):
     def __str__(self) -> str:
         where = f"{self.place}: " if self.place else ""
         return f"{where}{self.message} [{self.status.name}]"
+
+
+def only_errors(function: _Function) -> _Function:
+    """Makes every failure of a public function an Error; what numpy, ctypes or the system raised is its cause.
+
+    MemoryError becomes OUT_OF_MEMORY, OSError IO, and what a wrong argument leads to (TypeError, ValueError ...) INVALID_ARGUMENT.
+    """
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kw: Any) -> Any:
+        try:
+            return function(*args, **kw)
+        except MemoryError as error:
+            raise Error(Status.OUT_OF_MEMORY, str(error) or "no memory", function.__name__) from error
+        except OSError as error:
+            raise Error(Status.IO, str(error), function.__name__) from error
+        except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
+            raise Error(Status.INVALID_ARGUMENT, str(error), function.__name__) from error
+
+    return wrapped  # type: ignore[return-value]

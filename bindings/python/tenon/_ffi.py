@@ -138,7 +138,7 @@ _PROTOTYPES = {
     "tenon_session_cancel": (None, [Handle]),
     "tenon_report": (c.c_int, [Handle, c.c_int, _OUT, _OUT]),
     "tenon_model_report": (c.c_int, [Handle, c.c_int, _OUT, _OUT]),
-    "tenon_report_destroy": (None, [Handle, c.c_void_p]),
+    "tenon_report_destroy": (None, [c.c_void_p]),
     "tenon_devices_json": (c.c_void_p, []),
     "tenon_registry_create": (c.c_int, [_OUT, c.POINTER(Allocator), _OUT]),
     "tenon_registry_destroy": (None, [Handle]),

@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _binding, _dlpack, _dtype, _ffi
 from ._custom import CustomOp, make_registry
-from ._error import Error, Status
+from ._error import Error, Status, only_errors
 
 _REPORTS = {"explain": 0, "placement": 1, "memory": 2, "statistics": 3, "model": 4, "graph": 5, "profile": 6}
 _MODEL_REPORTS = ("model",)
@@ -64,6 +64,7 @@ def version() -> str:
     return _ffi.text(_ffi.library().tenon_version())
 
 
+@only_errors
 def devices() -> List[Dict[str, Any]]:
     """The devices of this machine, present or not, each a dict with at least name and present."""
     lib = _ffi.library()
@@ -80,7 +81,7 @@ def devices() -> List[Dict[str, Any]]:
 def _strict_flags(strict: Union[bool, int, str, Sequence[str]]) -> int:
     """True: device; a name, names or names with commas between: those."""
     if isinstance(strict, (bool, int)):
-        return int(strict)
+        return _unsigned("strict", int(strict), 3)
     words = strict.split(",") if isinstance(strict, str) else list(strict)
     flags = 0
     for word in filter(None, words):
@@ -185,6 +186,7 @@ class InferenceSession:
     Raises tenon.Error. Warnings of the library go to logging.getLogger("tenon").
     """
 
+    @only_errors
     def __init__(self, model: Union[str, os.PathLike, bytes, bytearray, memoryview], device: Optional[str] = "cpu", threads: int = 0,
                  precision: Optional[str] = None, strict: Union[bool, int, str, Sequence[str]] = False, *, memory_limit: int = 0,
                  isa: Optional[str] = None, pin: Optional[str] = None, optimise: bool = True,
@@ -341,6 +343,7 @@ class InferenceSession:
 
     # ---- running ----
 
+    @only_errors
     def run(self, output_names: Optional[Sequence[str]], feeds: Mapping[str, Any]) -> List[Any]:
         """Runs the model and returns one array per name, in that order.
 
@@ -361,7 +364,9 @@ class InferenceSession:
                 for name, value in feeds.items():
                     if value is not None:
                         keep.append(self._bind(session, name, value))
-                    elif self._args.get(name) is not None and self._args[name].optional:
+                    elif name not in self._args:
+                        raise Error(Status.NOT_FOUND, "the model has no input of this name", str(name))
+                    elif self._args[name].optional:
                         self._call(self._lib.tenon_session_set_none, session, _encode(name, "feeds"))
                 names = None if output_names is None else [_encode(n, "output_names") for n in output_names]
                 if names is not None and not names:
@@ -404,6 +409,7 @@ class InferenceSession:
         """A Binding of this session: inputs and outputs in the caller's memory."""
         return _binding.Binding(self)
 
+    @only_errors
     def run_with_iobinding(self, binding: _binding.Binding) -> List[Any]:
         """The same as binding.run()."""
         return binding.run()
@@ -543,6 +549,7 @@ class InferenceSession:
         """Makes a run in progress on another thread raise Error(CANCELLED) soon."""
         self._lib.tenon_session_cancel(self._usable())
 
+    @only_errors
     def prepare(self, shapes: Mapping[str, Union[Sequence[int], np.ndarray]], output_names: Optional[Sequence[str]] = None) -> None:
         """Plans ahead of time, without running: a later run with these shapes finds its plan and its memory.
 
@@ -573,6 +580,7 @@ class InferenceSession:
             self._call(self._lib.tenon_session_prepare_shapes, session, items, len(shapes), array, len(names or ()))
             del keep
 
+    @only_errors
     def trim(self) -> None:
         """Gives back arenas, result buffers and all plans but the last."""
         self._usable()
@@ -581,6 +589,7 @@ class InferenceSession:
 
     # ---- reports ----
 
+    @only_errors
     def profile(self, feeds: Mapping[str, Any], runs: int = 10, output_names: Optional[Sequence[str]] = None, *, warmup: int = 3,
                 trace: Union[str, os.PathLike, None] = None, events: int = 1 << 18) -> Dict[str, Any]:
         """Runs and records when each step began and ended, and which thread did how much of it.
@@ -609,6 +618,7 @@ class InferenceSession:
         """What runs where: {device: {"nodes": n, "macs": m}} of the last plan."""
         return self.report("placement")
 
+    @only_errors
     def report(self, kind: str) -> Any:
         """A report as Python objects: "explain", "placement", "memory", "statistics", "model", "graph" or
         "profile" (keys: tenon.h).
@@ -628,4 +638,4 @@ class InferenceSession:
             try:
                 return json.loads(c.cast(block, c.c_char_p).value or b"null")
             finally:
-                self._lib.tenon_report_destroy(self._model, block)
+                self._lib.tenon_report_destroy(block)

@@ -289,6 +289,25 @@ class Failing(unittest.TestCase):
         self.assertEqual(unsupported.status, tenon.Status.UNSUPPORTED)
         self.assertIn("NoSuchOp", str(unsupported))
 
+    def test_whatever_is_given(self):
+        """Nothing but tenon.Error comes out of the public calls."""
+        with tenon.InferenceSession(DIGITS, threads=1) as session, tempfile.TemporaryDirectory() as folder:
+            x = np.zeros((1, 1, 28, 28), np.float32)
+            wrong = [
+                lambda: session.run(None, {"image": x, "imgae": None}), lambda: session.report([]), lambda: session.prepare({"image": 5}),
+                lambda: session.prepare([1]), lambda: session.prepare({"image": (-1, 2)}), lambda: session.run(5, {"image": x}),
+                lambda: session.profile({"image": x}, trace=os.path.join(folder, "none", "trace.json")),
+                lambda: session.io_binding().bind_input("image", object()), lambda: session.io_binding().bind_output("image", 5),
+                lambda: tenon.convert(DIGITS, os.path.join(folder, "a.tenon"), shapes={"image": "ab"}),
+                lambda: tenon.convert(DIGITS, os.path.join(folder, "a.tenon"), shapes={"image": (1 << 40, 1, 1 << 10, 28)}),
+                lambda: tenon.InferenceSession(DIGITS, strict=None), lambda: tenon.InferenceSession(DIGITS, strict=8),
+                lambda: tenon.InferenceSession(DIGITS, strict=-1), lambda: tenon.InferenceSession(DIGITS, power="x"),
+                lambda: tenon.InferenceSession(DIGITS, custom_ops=5), lambda: tenon.InferenceSession(DIGITS, calibration=5, precision="int8"),
+            ]
+            for call in wrong:
+                self.assertNotEqual(failure(call).status, tenon.Status.OK)
+            session.run(None, {"image": x})
+
     def test_a_refused_limit_is_no_memory_error(self):
         def attempt():
             tenon.InferenceSession(str(DIGITS), memory_limit=1).run(None, {"image": self.image})

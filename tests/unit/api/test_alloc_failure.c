@@ -105,7 +105,7 @@ static void scenario(const bytes *model_bytes, const bytes *feeds, counter *c)
     so.threads = 1;
     STEP(tenon_model_open_memory(&model, model_bytes->data, model_bytes->size, &mo, &error));
     STEP(tenon_model_report(model, TENON_REPORT_MODEL, &json, &error));
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     STEP(tenon_session_create(&session, model, &so, &error));
     STEP(feed(session, feeds, &error));
     STEP(tenon_session_prepare(session, NULL, 0, &error));
@@ -119,7 +119,7 @@ static void scenario(const bytes *model_bytes, const bytes *feeds, counter *c)
     STEP(tenon_session_output(session, 0, &out, &error));
     for (int kind = TENON_REPORT_EXPLAIN; kind <= TENON_REPORT_PROFILE; kind++) {
         STEP(tenon_report(session, (tenon_report_kind)kind, &json, &error));
-        tenon_report_destroy(model, json);
+        tenon_report_destroy(json);
     }
     STEP(tenon_session_create(&second, model, &so, &error));
     STEP(feed(second, feeds, &error));
@@ -163,7 +163,7 @@ static void scenario_of_files(const bytes *model_bytes, const bytes *feeds, coun
     mo.verify = 1;
     STEP(tenon_model_open(&saved, path, &mo, &error));
     STEP(tenon_model_report(saved, TENON_REPORT_MODEL, &json, &error));
-    tenon_report_destroy(saved, json);
+    tenon_report_destroy(json);
     so.isa = "portable";
     STEP(tenon_session_create(&second, saved, &so, &error));
     STEP(feed(second, feeds, &error));

@@ -306,7 +306,7 @@ static void power_hints_are_reported_and_never_fail(void **unused)
     assert_non_null(strstr(json, "\"gpu_performance\":{\"asked\":3,\"effect\":\"not supported here\",\"why\":\""));
     assert_non_null(strstr(json, "\"dsp_dcvs\":{\"asked\":2,\"effect\":\"not supported here\""));
     assert_non_null(strstr(json, "\"dsp_latency_us\":{\"asked\":0,\"effect\":\"default\",\"why\":null}"));
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     tenon_session_destroy(s);
     tenon_model_destroy(model);
 }

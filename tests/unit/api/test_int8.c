@@ -80,7 +80,7 @@ static void test_near(void **state)
     assert_int_equal(tenon_report(whole, TENON_REPORT_EXPLAIN, &json, &error), TENON_OK);
     assert_non_null(strstr(json, "qlinear_conv"));
     assert_null(strstr(json, "\"op\":\"conv\""));
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     tenon_session_destroy(real);
     tenon_session_destroy(whole);
 }
@@ -108,7 +108,7 @@ static void test_same_on_dsp(void **state)
     assert_memory_equal(a.data, b.data, a.bytes);
     assert_int_equal(tenon_report(dsp, TENON_REPORT_STATISTICS, &json, &error), TENON_OK);
     assert_non_null(strstr(json, "\"device_copied_bytes\":0"));
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     tenon_session_destroy(cpu);
     tenon_session_destroy(dsp);
     tenon_session_destroy(second);

@@ -51,7 +51,7 @@ static long long number_in(tenon_model *model, tenon_session *s, tenon_report_ki
     snprintf(pattern, sizeof pattern, "\"%s\":", key);
     const char *at = strstr(json, pattern);
     const long long value = at ? strtoll(at + strlen(pattern), NULL, 10) : -1;
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     return value;
 }
 
@@ -71,7 +71,7 @@ static int rows_in(tenon_model *model, tenon_session *s, const char *key)
             break;
         }
     }
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     return rows;
 }
 
@@ -520,7 +520,7 @@ static tenon_status replace_and_record(counter *c)
     status = status ? status : tenon_session_set_input(s, "w", TENON_FLOAT32, 1, dims, values, sizeof values, NULL);
     status = status ? status : tenon_session_run(s, &inner, 1, NULL);
     status = status ? status : tenon_report(s, TENON_REPORT_PROFILE, &json, NULL);
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     tenon_session_destroy(s);
     tenon_model_destroy(model);
     return status;

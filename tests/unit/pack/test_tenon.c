@@ -139,7 +139,7 @@ static long statistic(tenon_model *model, tenon_session *session, const char *ke
     const char *at = strstr(json, pattern);
     assert_non_null(at);
     const long value = strtol(at + strlen(pattern), NULL, 10);
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     return value;
 }
 
@@ -192,8 +192,8 @@ static void test_graphs(void **state)
             if (strcmp(a, b) != 0) {
                 fail_msg("%s: the graph is now another:\n%s\n%s", names[i], a, b);
             }
-            tenon_report_destroy(model, a);
-            tenon_report_destroy(saved, b);
+            tenon_report_destroy(a);
+            tenon_report_destroy(b);
             tenon_model_destroy(model);
             tenon_model_destroy(saved);
         }
@@ -275,7 +275,7 @@ static void test_packs_nothing_for_its_target(void **state)
     char *json = report(packed, TENON_REPORT_MODEL);
     assert_non_null(strstr(json, "\"copied_bytes\":0"));        // constants lie aligned
     assert_non_null(strstr(json, "\"version\":\"1.0\""));
-    tenon_report_destroy(packed, json);
+    tenon_report_destroy(json);
     // Two sessions of a model that must pack share what was packed.
     const long made = statistic(bare, c, "weights_packed");
     tenon_session *d = feed(bare);
@@ -306,7 +306,7 @@ static void test_targets(void **state)
     model = open_file(path_of("t.tenon"), &mo);
     char *json = report(model, TENON_REPORT_MODEL);
     assert_non_null(strstr(json, "\"targets\":[\"portable\""));
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     mo.no_optimise = 1;
     tenon_model *raw = open_file(path_of("t.tenon"), &mo);
     error = NULL;
@@ -422,7 +422,7 @@ static void test_pin(void **state)
     const char *at = strstr(json, "\"graph_sha256\":\"");
     assert_non_null(at);
     snprintf(pin, sizeof pin, "%.64s", at + strlen("\"graph_sha256\":\""));
-    tenon_report_destroy(model, json);
+    tenon_report_destroy(json);
     tenon_model_destroy(model);
     tenon_model_options_init(&mo);
     mo.sha256 = pin;
