@@ -19,6 +19,7 @@ typedef struct tn_variant {
     struct tn_variant *next;
     tn_graph *graph;
     char *pinned;                 // names joined by '\n', in order
+    bool integers;                // quantised arithmetic in its integer form
 } tn_variant;
 
 // A device that sessions of a model use together.
@@ -104,6 +105,8 @@ struct tenon_session {
     pid_t pid;                    // of the process that made it
     tn_pool_shared *pool;         // held; NULL: own threads
     tn_graph *quantised;          // precision int8: the graph that is run; NULL: the model's
+    bool integers;                // a device of the session computes with bytes
+    const tn_graph *integer_graph;   // of a model that comes quantised, for such a session; one of the model's variants
     tn_block_cache blocks;
     tn_arena objects;             // of the last run
     unsigned *cores;              // the calling thread's while it runs, by the affinity policy; NULL: anywhere
@@ -164,7 +167,10 @@ void tn_api_power_report(const tenon_session *session, struct tn_text *text);
 // The graph that the session runs.
 static inline const tn_graph *tn_api_graph(const tenon_session *session)
 {
-    return session->quantised ? session->quantised : session->own_optimised ? session->own_optimised : session->model->optimised;
+    if (session->quantised || session->own_optimised) {
+        return session->quantised ? session->quantised : session->own_optimised;
+    }
+    return session->integer_graph ? session->integer_graph : session->model->optimised;
 }
 
 // Precision int8: makes session->quantised by the samples among the options.

@@ -73,7 +73,7 @@ static tn_status optimise(tenon_model *model, tn_diag *diag)
     if (!model->optimised) {
         return tn_fail_memory(diag, "model", sizeof(tn_graph));
     }
-    tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor};
+    tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor, .floats = true};
     return tn_optimise(model->optimised, &context, NULL);
 }
 

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "dispatch/registry.h"
 #include "exec/observe.h"
+#include "ops/quant/op_quantize.h"
 #include "sys/clock.h"
 #include "sys/threads/affinity.h"
 
@@ -201,6 +202,39 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     return TN_OK;
 }
 
+static tn_status variant_of(const tenon_session *session, const char *const *names, size_t count, const tn_graph **out, tn_diag *diag);
+
+static bool comes_quantised(const tn_graph *graph)
+{
+    const tn_node *node = graph->first;
+    while (node && node->op != &tn_op_dequantize_linear) {
+        node = node->next;
+    }
+    return node != NULL;
+}
+
+// Precision int8, and devices that compute with bytes, want quantised arithmetic in its integer form: as samples say, or as the model has it.
+static tn_status choose_integers(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
+{
+    tenon_model *model = session->model;
+    const bool int8 = options->precision && strcmp(options->precision, "int8") == 0;
+    const bool written = !model->no_optimise && comes_quantised(model->import.graph) && (!model->import.facts || model->import.facts->has_imported);
+    session->integers = int8;
+    for (size_t i = 0; i < session->context.n_devices; i++) {
+        session->integers = session->integers || session->devices[i]->vtable->integers;
+    }
+    if (int8 && (options->calibration_count || !written)) {
+        return tn_api_quantise(session, options, diag);
+    }
+    if (!session->integers || !written) {
+        return TN_OK;
+    }
+    pthread_mutex_lock(&model->lock);
+    const tn_status status = variant_of(session, NULL, 0, &session->integer_graph, diag);
+    pthread_mutex_unlock(&model->lock);
+    return status;
+}
+
 static tn_status fill(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
 {
     session->n_inputs = session->model->import.graph->n_inputs;
@@ -214,9 +248,7 @@ static tn_status fill(tenon_session *session, const tenon_session_options *optio
     session->context.workers = session->workers;
     TN_TRY(tn_api_open_devices(session, options->device, diag));
     tn_api_power_apply(session);
-    if (options->precision && strcmp(options->precision, "int8") == 0) {
-        TN_TRY(tn_api_quantise(session, options, diag));
-    }
+    TN_TRY(choose_integers(session, options, diag));
     const tn_status status = tn_api_prepare_fixed(session, diag);
     return status == TN_DEVICE && tn_api_lose_devices(session, diag) ? tn_api_prepare_fixed(session, diag) : status;
 }
@@ -286,10 +318,13 @@ static tn_value *value_named(const tn_graph *graph, const char *name)
 }
 
 // A copy of the graph optimised so that the named values survive.
-static tn_status optimise_pinned(const tn_graph *from, tenon_model *model, const char *const *names, size_t count, tn_graph **out, tn_diag *diag)
+static tn_status optimise_pinned(const tn_graph *from, const tenon_session *session, const char *const *names, size_t count, tn_graph **out,
+                                 tn_diag *diag)
 {
+    tenon_model *model = session->model;
     tn_graph *graph = tn_graph_clone(from, &model->heap, NULL);
-    tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor, .pinned = names, .n_pinned = count};
+    tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor, .pinned = names, .n_pinned = count,
+                               .floats = !session->integers};
     const tn_status status = graph ? tn_optimise(graph, &context, NULL) : tn_fail_memory(diag, "names", sizeof *graph);
     *out = status == TN_OK ? graph : NULL;
     if (status != TN_OK) {
@@ -299,8 +334,9 @@ static tn_status optimise_pinned(const tn_graph *from, tenon_model *model, const
 }
 
 // The same, kept with the model.
-static tn_status variant_of(tenon_model *model, const char *const *names, size_t count, const tn_graph **out, tn_diag *diag)
+static tn_status variant_of(const tenon_session *session, const char *const *names, size_t count, const tn_graph **out, tn_diag *diag)
 {
+    tenon_model *model = session->model;
     size_t bytes = 1;
     for (size_t i = 0; i < count; i++) {
         bytes += strlen(names[i]) + 1;
@@ -319,13 +355,13 @@ static tn_status variant_of(tenon_model *model, const char *const *names, size_t
     *at = 0;
     tn_status status = TN_OK;
     tn_variant *variant = model->variants;
-    while (variant && strcmp(variant->pinned, key) != 0) {
+    while (variant && (variant->integers != session->integers || strcmp(variant->pinned, key) != 0)) {
         variant = variant->next;
     }
     if (!variant) {
         tn_graph *graph = NULL;
         variant = tn_take_zero(&model->heap, 1, sizeof *variant);
-        status = variant ? optimise_pinned(model->import.graph, model, names, count, &graph, diag) : tn_fail_memory(diag, "names", sizeof *variant);
+        status = variant ? optimise_pinned(model->import.graph, session, names, count, &graph, diag) : tn_fail_memory(diag, "names", sizeof *variant);
         if (status != TN_OK) {
             tn_give(&model->heap, variant);
             tn_give(&model->heap, key);
@@ -333,6 +369,7 @@ static tn_status variant_of(tenon_model *model, const char *const *names, size_t
         }
         variant->graph = graph;
         variant->pinned = key;
+        variant->integers = session->integers;
         variant->next = model->variants;
         model->variants = variant;
         key = NULL;
@@ -389,14 +426,14 @@ static tn_status graph_for(tenon_session *session, tn_wanted *wanted, const char
     }
     if (!all && session->own_import) {
         tn_graph *own = NULL;      // not kept: it is only for this session's values
-        tn_status status = optimise_pinned(session->own_import, model, names, count, &own, diag);
+        tn_status status = optimise_pinned(session->own_import, session, names, count, &own, diag);
         status = status == TN_OK ? cut(session, own, names, count, &wanted->graph, diag) : status;
         tn_graph_destroy(own);
         return status;
     }
     if (!all) {
         pthread_mutex_lock(&model->lock);
-        const tn_status status = variant_of(model, names, count, &from, diag);
+        const tn_status status = variant_of(session, names, count, &from, diag);
         pthread_mutex_unlock(&model->lock);
         TN_TRY(status);
     }

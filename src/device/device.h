@@ -104,6 +104,7 @@ typedef struct tn_flow_node {
 
 typedef struct tn_device_vtable {
     const char *name;         // "cpu", "opencl", "hexagon"
+    bool integers;            // computes with bytes: sessions on it run quantised graphs in their integer form
     bool named_only;          // opened only for sessions that name it: looking for its driver takes longer than many a model
     bool shared;              // one handle serves all sessions of a model
     bool revives;             // after TN_DEVICE the next run may find it working again

@@ -13,6 +13,7 @@ typedef struct tn_pass_context {
     uint64_t limit_tensor_bytes;    // a fold that would make a larger constant is left alone
     const char *const *pinned;      // names of values that must survive (asked for by the caller); n_pinned
     size_t n_pinned;
+    bool floats;                    // dequantise - compute - quantise stays as written: the devices are faster with float32 than with bytes
     int rounding;                   // tn_rounding of the quantised operators that passes make
     unsigned changes;               // counted by the passes
 } tn_pass_context;

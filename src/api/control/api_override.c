@@ -131,7 +131,8 @@ static tn_status build(tenon_session *session, tn_diag *diag)
     if (!session->own_optimised) {
         return tn_fail_memory(diag, "inputs", sizeof(tn_graph));
     }
-    tn_pass_context context = {.heap = session->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor};
+    tn_pass_context context = {.heap = session->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor,
+                               .floats = !session->integers};
     return model->no_optimise ? tn_infer_graph(session->own_optimised, session->heap, diag) : tn_optimise(session->own_optimised, &context, NULL);
 }
 

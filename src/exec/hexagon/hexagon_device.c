@@ -133,7 +133,7 @@ static void hexagon_power(tn_device *device, const tn_power *power, tn_power_eff
 static tn_status hexagon_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
 
 const tn_device_vtable tn_device_hexagon = {
-    .name = "hexagon", .named_only = true, .shared = true, .revives = true, .probe = hexagon_probe, .open = hexagon_open,
+    .name = "hexagon", .integers = true, .named_only = true, .shared = true, .revives = true, .probe = hexagon_probe, .open = hexagon_open,
     .close = hexagon_close, .bid = hexagon_bid, .transfer_cost = hexagon_transfer, .call_cost = hexagon_call, .compile = hexagon_compile,
     .execute = hexagon_execute, .release = hexagon_release, .describe = hexagon_describe, .memory = hexagon_memory, .take = hexagon_take,
     .has = tn_hex_has_row, .give = hexagon_give, .copied = hexagon_copied, .power = hexagon_power,

@@ -285,7 +285,7 @@ static tn_status split_concat(tn_graph *graph, tn_pass_context *context, tn_node
 
 static tn_status run_quant_fold(tn_graph *graph, tn_pass_context *context)
 {
-    for (tn_node *node = graph->first, *next; node; node = next) {
+    for (tn_node *node = context->floats ? NULL : graph->first, *next; node; node = next) {
         bool done = false;
         next = node->next;
         if (node->op == &tn_op_qlinear_concat) {

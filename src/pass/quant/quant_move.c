@@ -125,7 +125,7 @@ static bool can_replace_all(const tn_pass_context *context, const tn_node *node)
 
 static tn_status run_quant_move(tn_graph *graph, tn_pass_context *context)
 {
-    for (tn_node *node = graph->first, *next; node; node = next) {
+    for (tn_node *node = context->floats ? NULL : graph->first, *next; node; node = next) {
         tn_quantised first, other;
         next = node->next;
         if (!is_mover(node) || node->n_in < 1 || node->n_in >= TN_MAX_IN || node->n_out > TN_MAX_OUT || !may_move(node) ||
