@@ -289,7 +289,8 @@ typedef struct tenon_session_options {
     const tenon_power *power;       /* NULL: defaults */
     const char *cache;              /* folder where a device may keep programs that it built for this machine; NULL: none is kept */
     const char *store;              /* how a GPU keeps tensors of pictures: "image" or "buffer"; NULL: the device's choice */
-    const tenon_sample *calibration; /* precision int8: sample inputs, of which the ranges of all values are taken; read during create only */
+    const tenon_sample *calibration; /* precision int8: sample inputs, of which the ranges of all values are taken; read during create only.
+                                       A model that comes quantised needs none: it runs in integers as its scales say */
     size_t calibration_count;
 } tenon_session_options;
 

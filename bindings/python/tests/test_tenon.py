@@ -245,6 +245,25 @@ class Quantising(unittest.TestCase):
         wrong = [{"picture": samples[0]["image"]}]
         self.assertIn("lacks", str(failure(tenon.InferenceSession, DIGITS, precision="int8", calibration=wrong)))
 
+    def test_a_model_that_comes_quantised(self):
+        """As written in float32 by default, in integers with precision "int8", which then needs no samples."""
+        int8, rng = 3, np.random.default_rng(1)
+        weights = rng.integers(-90, 90, (4, 3, 3, 3)).astype(np.int8)
+        scale = [tiny.tensor(FLOAT, [], [v], name) for name, v in (("xs", 0.02), ("ws", 0.01), ("ys", 0.03))]
+        zero = tiny.array(np.array(3, np.int8), "z", int8), tiny.array(np.array(0, np.int8), "wz", int8)
+        nodes = [tiny.node("QuantizeLinear", ["x", "xs", "z"], ["xq"]), tiny.node("DequantizeLinear", ["xq", "xs", "z"], ["xd"]),
+                 tiny.node("DequantizeLinear", ["w", "ws", "wz"], ["wd"]), tiny.node("Conv", ["xd", "wd"], ["c"]),
+                 tiny.node("QuantizeLinear", ["c", "ys", "z"], ["cq"]), tiny.node("DequantizeLinear", ["cq", "ys", "z"], ["y"])]
+        data = tiny.model(nodes, [("x", FLOAT, [1, 3, 9, 11])], [("y", FLOAT, [1, 4, 7, 9])],
+                          scale + list(zero) + [tiny.array(weights, "w", int8)])
+        feeds = {"x": rng.standard_normal((1, 3, 9, 11)).astype(np.float32)}
+        real, whole = tenon.InferenceSession(data), tenon.InferenceSession(data, precision="int8")
+        a, b = real.run(None, feeds)[0], whole.run(None, feeds)[0]
+        self.assertLessEqual(np.abs(a - b).max(), 0.0301)     # a tie may round to the other side
+        operators = [{node["op"] for node in session.report("explain")["nodes"]} for session in (real, whole)]
+        self.assertTrue("conv" in operators[0] and "qlinear_conv" not in operators[0])
+        self.assertTrue("qlinear_conv" in operators[1] and "conv" not in operators[1])
+
 
 class Failing(unittest.TestCase):
     def setUp(self):
