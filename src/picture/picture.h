@@ -33,6 +33,8 @@ typedef struct tn_picture_heap {
     void *context;
 } tn_picture_heap;
 
+#define TN_PICTURE_NO_MEMORY "no memory"   // the fault that is not the file's
+
 // Both calls return NULL, or a fixed text: what is wrong or not supported.
 typedef struct tn_picture_library {
     unsigned version;                // TN_PICTURE_VERSION

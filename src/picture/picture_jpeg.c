@@ -79,7 +79,7 @@ static const char *pixels_jpeg(tn_bytes file, const tn_picture_heap *heap, const
     struct jpeg_decompress_struct info;
     tn_picture same = *picture;
     uint8_t *work = heap->take(heap->context, (size_t)picture->width * 4);
-    const char *fault = work ? decode(&info, file, &same, work, rgb) : "no memory";
+    const char *fault = work ? decode(&info, file, &same, work, rgb) : TN_PICTURE_NO_MEMORY;
     heap->give(heap->context, work);
     return fault;
 }

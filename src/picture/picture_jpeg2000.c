@@ -136,7 +136,7 @@ static const char *with_decoder(tn_bytes file, tn_picture *picture, uint8_t *rgb
     opj_image_t *image = NULL;
     opj_codec_t *codec = opj_create_decompress(file.data[0] == 0 ? OPJ_CODEC_JP2 : OPJ_CODEC_J2K);
     opj_stream_t *stream = opj_stream_default_create(OPJ_TRUE);
-    const char *fault = "no memory";
+    const char *fault = TN_PICTURE_NO_MEMORY;
     if (codec && stream) {
         opj_stream_set_user_data(stream, &s, NULL);
         opj_stream_set_user_data_length(stream, file.size);

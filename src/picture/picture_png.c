@@ -72,7 +72,7 @@ static const char *with_decoder(tn_bytes file, tn_picture *picture, uint8_t *rgb
     source s = {file, 0};
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, NULL, leave, keep_quiet);
     png_infop info = png ? png_create_info_struct(png) : NULL;
-    const char *fault = info ? decode(png, info, &s, picture, rgb) : "no memory";
+    const char *fault = info ? decode(png, info, &s, picture, rgb) : TN_PICTURE_NO_MEMORY;
     png_destroy_read_struct(&png, &info, NULL);
     return fault;
 }

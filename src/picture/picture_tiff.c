@@ -90,7 +90,7 @@ static const char *pixels_tiff(tn_bytes file, const tn_picture_heap *heap, const
     source s = {file, 0};
     uint32_t *raster = heap->take(heap->context, count * sizeof *raster);
     TIFF *tiff = raster ? open_tiff(&s) : NULL;
-    const char *fault = !raster ? "no memory" : !tiff ? "the file is broken" : NULL;
+    const char *fault = !raster ? TN_PICTURE_NO_MEMORY : !tiff ? "the file is broken" : NULL;
     if (tiff) {
         if (!TIFFReadRGBAImageOriented(tiff, (uint32_t)picture->width, (uint32_t)picture->height, raster, ORIENTATION_TOPLEFT, 1)) {
             fault = "the file is broken";

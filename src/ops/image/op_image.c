@@ -64,6 +64,9 @@ static void give(void *context, void *block) { tn_give(context, block); }
 
 static tn_status refuse(const tn_call *call, const tn_picture *picture, const char *fault)
 {
+    if (strcmp(fault, TN_PICTURE_NO_MEMORY) == 0) {
+        return tn_fail_memory(call->diag, call->name, (size_t)(3 * picture->width * picture->height));
+    }
     return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name, "image_decoder: %s: %s", picture->format ? picture->format : "the picture",
                    fault);
 }
@@ -76,7 +79,7 @@ static const char *decode_gray(const tn_call *call, const tn_picture_library *li
 {
     const size_t count = (size_t)picture->width * (size_t)picture->height;
     uint8_t *rgb = tn_take(call->heap, count * 3);
-    const char *fault = rgb ? library->pixels(file, heap, picture, rgb) : "no memory";
+    const char *fault = rgb ? library->pixels(file, heap, picture, rgb) : TN_PICTURE_NO_MEMORY;
     for (size_t i = 0; i < count && !fault; i++) {
         gray[i] = luma(rgb + 3 * i);
     }

@@ -180,7 +180,7 @@ static tn_status infer_unpool(tn_infer *infer)
 }
 
 // One step for each tap of each result, padding included.
-static int64_t macs_pool(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
+int64_t tn_pool_macs(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
 {
     const tn_pool_attr *pool = attr;
     (void)in, (void)n_in, (void)n_out;
@@ -426,7 +426,7 @@ static tn_status run_unpool(const tn_call *call)
     const tn_op tn_op_##NAME = {                                                                                   \
         .name = #NAME, .version = 1, .min_in = 1, .max_in = 1, .min_out = 1, .max_out = OUT,                       \
         .attrs = pool_attrs, .n_attrs = TN_COUNT(pool_attrs), .attr_size = sizeof(tn_pool_attr),                   \
-        .defaults = &pool_defaults, .infer = INFER, .macs = macs_pool,                                             \
+        .defaults = &pool_defaults, .infer = INFER, .macs = tn_pool_macs,                                             \
     }
 POOL(max_pool, infer_max_pool, 2);
 POOL(average_pool, infer_float_pool, 1);

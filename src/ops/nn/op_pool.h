@@ -18,6 +18,9 @@ typedef struct tn_pool_attr {
 
 typedef struct tn_global_pool_attr { int64_t p; } tn_global_pool_attr;   // p: global_lp_pool only
 
+// tn_op.macs of poolings with a window.
+int64_t tn_pool_macs(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out);
+
 bool tn_pool_window(const tn_pool_attr *attr, const tn_shape *x, tn_window *window);
 
 extern const tn_op tn_op_max_pool;

@@ -99,18 +99,6 @@ static int64_t macs_global(const void *attr, const tn_fact *const *in, int n_in,
     return tn_shape_count(&in[0]->shape, &macs) ? macs : INT64_MAX;
 }
 
-static int64_t macs_pool(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
-{
-    const tn_pool_attr *pool = attr;
-    (void)in, (void)n_in, (void)n_out;
-    int64_t macs;
-    bool fits = tn_shape_count(&out->shape, &macs);
-    for (int i = 0; fits && i < pool->kernel.count; i++) {
-        fits = tn_mul_i64(macs, pool->kernel.v[i], &macs);
-    }
-    return fits ? macs : INT64_MAX;
-}
-
 // ---- reference ----
 
 typedef struct mean {
@@ -236,7 +224,7 @@ static tn_status run_qlinear_global_average_pool(const tn_call *call)
 const tn_op tn_op_qlinear_average_pool = {
     .name = "qlinear_average_pool", .version = 1, .min_in = 4, .max_in = 5, .min_out = 1, .max_out = 1, .attrs = pool_attrs,
     .n_attrs = TN_COUNT(pool_attrs), .attr_size = sizeof(tn_qpool_attr), .defaults = &pool_defaults, .infer = infer_pool,
-    .macs = macs_pool,
+    .macs = tn_pool_macs,
 };
 const tn_op tn_op_qlinear_global_average_pool = {
     .name = "qlinear_global_average_pool", .version = 1, .min_in = 4, .max_in = 5, .min_out = 1, .max_out = 1, .attrs = global_attrs,

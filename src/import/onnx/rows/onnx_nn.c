@@ -17,14 +17,14 @@
 #include <stddef.h>
 
 // In the order of TN_PAD_NOTSET ...
-static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL};
+const char *const tn_onnx_auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL};
 
 // The spatial attributes that all of these have, for a struct with the same field names.
 #define WINDOW(type)                                                                                                               \
     TN_FIELD_INTS(type, kernel, "kernel_shape"), TN_FIELD_INTS(type, strides, "strides"), TN_FIELD_INTS(type, pads, "pads"),       \
-        TN_FIELD_INTS(type, dilations, "dilations"), TN_FIELD_ENUM(type, auto_pad, "auto_pad", auto_pads, TN_PAD_NOTSET)
+        TN_FIELD_INTS(type, dilations, "dilations"), TN_FIELD_ENUM(type, auto_pad, "auto_pad", tn_onnx_auto_pads, TN_PAD_NOTSET)
 
-static const tn_onnx_field conv_fields[] = {WINDOW(tn_conv_attr), TN_FIELD_INT(tn_conv_attr, group, "group", 1)};
+const tn_onnx_field tn_onnx_conv_fields[TN_ONNX_CONV_FIELDS] = {WINDOW(tn_conv_attr), TN_FIELD_INT(tn_conv_attr, group, "group", 1)};
 static const tn_onnx_field deconv_fields[] = {
     WINDOW(tn_deconv_attr),
     TN_FIELD_INT(tn_deconv_attr, group, "group", 1),
@@ -196,7 +196,7 @@ static void map_dropout(tn_onnx_node *node)
     }
 
 static const tn_onnx_row rows[] = {
-    {.type = "Conv", .since = 1, .max_in = 3, .op = &tn_op_conv, TN_FIELDS(conv_fields)},
+    {.type = "Conv", .since = 1, .max_in = 3, .op = &tn_op_conv, TN_FIELDS(tn_onnx_conv_fields)},
     {.type = "ConvTranspose", .since = 1, .max_in = 3, .op = &tn_op_deconv, TN_FIELDS(deconv_fields)},
     {.type = "DeformConv", .since = 19, .op = &tn_op_deform_conv, TN_FIELDS(deform_fields)},
 

@@ -8,16 +8,6 @@
 
 #include <stddef.h>
 
-static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL}; // TN_PAD_NOTSET ...
-
-static const tn_onnx_field conv_fields[] = {
-    TN_FIELD_INTS(tn_conv_attr, kernel, "kernel_shape"),
-    TN_FIELD_INTS(tn_conv_attr, strides, "strides"),
-    TN_FIELD_INTS(tn_conv_attr, pads, "pads"),
-    TN_FIELD_INTS(tn_conv_attr, dilations, "dilations"),
-    TN_FIELD_INT(tn_conv_attr, group, "group", 1),
-    TN_FIELD_ENUM(tn_conv_attr, auto_pad, "auto_pad", auto_pads, TN_PAD_NOTSET),
-};
 static const tn_onnx_field quantize_fields[] = {
     TN_FIELD_INT(tn_quantize_attr, axis, "axis", 1),          TN_FIELD_INT(tn_quantize_attr, block_size, "block_size", 0),
     TN_FIELD_BOOL(tn_quantize_attr, saturate, "saturate", 1), TN_FIELD_DTYPE(tn_quantize_attr, output_dtype, "output_dtype"),
@@ -30,11 +20,11 @@ static const tn_onnx_field dequantize_fields[] = {
 };
 
 static const tn_onnx_row rows[] = {
-    {.type = "ConvInteger", .since = 10, .max_in = 4, .op = &tn_op_conv_integer, TN_FIELDS(conv_fields)},
+    {.type = "ConvInteger", .since = 10, .max_in = 4, .op = &tn_op_conv_integer, TN_FIELDS(tn_onnx_conv_fields)},
     {.type = "DequantizeLinear", .since = 10, .op = &tn_op_dequantize_linear, TN_FIELDS(dequantize_fields)},
     TN_ROW("DynamicQuantizeLinear", 11, dynamic_quantize_linear),
     TN_ROW("MatMulInteger", 10, matmul_integer),
-    {.type = "QLinearConv", .since = 10, .max_in = 9, .op = &tn_op_qlinear_conv, TN_FIELDS(conv_fields)},
+    {.type = "QLinearConv", .since = 10, .max_in = 9, .op = &tn_op_qlinear_conv, TN_FIELDS(tn_onnx_conv_fields)},
     {.type = "QLinearMatMul", .since = 10, .max_in = 8, .op = &tn_op_qlinear_matmul},
     {.type = "QuantizeLinear", .since = 10, .op = &tn_op_quantize_linear, TN_FIELDS(quantize_fields)},
     {0},

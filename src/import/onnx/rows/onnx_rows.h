@@ -36,6 +36,11 @@ extern const tn_onnx_table tn_onnx_ml;
 extern const tn_onnx_table tn_onnx_preview;
 extern const tn_onnx_table tn_onnx_train;
 
+// Attributes of convolutions, which come in several domains and types.
+#define TN_ONNX_CONV_FIELDS 6
+extern const char *const tn_onnx_auto_pads[];                          // in the order of TN_PAD_NOTSET ...
+extern const tn_onnx_field tn_onnx_conv_fields[TN_ONNX_CONV_FIELDS];   // of tn_conv_attr
+
 // LSTM, which another domain has with other weights.
 void tn_onnx_map_lstm(tn_onnx_node *node);
 

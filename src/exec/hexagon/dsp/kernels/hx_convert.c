@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between the border's dense rows and the inner layouts. Bytes that are s8 outside have their sign bit flipped on the way.
 // Ownership: none. Threads: tiles run on all workers.
-#include "exec/hexagon/dsp/vec/hx_kernels.h"
-#include "exec/hexagon/dsp/rt/rt.h"
+#include "exec/hexagon/dsp/vec/hx_flat.h"
 
 typedef struct convert_run {
     const tn_hx_value *x, *y;
@@ -11,36 +10,13 @@ typedef struct convert_run {
 
 enum { PART = 65536 };
 
-// Up to a vector of bytes; what lies beyond n is not touched.
-static inline HVX_Vector load_bytes(const uint8_t *from, int32_t n)
-{
-    if (n >= TN_HX_VECTOR) {
-        return TN_HX_CVU(from);
-    }
-    uint8_t part[TN_HX_VECTOR] __attribute__((aligned(128)));
-    TN_HX_V(part) = Q6_V_vzero();
-    memcpy(part, from, (uint32_t)n);
-    return TN_HX_V(part);
-}
-
-static inline void store_bytes(uint8_t *to, HVX_Vector v, int32_t n)
-{
-    if (n >= TN_HX_VECTOR) {
-        TN_HX_VU(to) = v;
-        return;
-    }
-    uint8_t part[TN_HX_VECTOR] __attribute__((aligned(128)));
-    TN_HX_V(part) = v;
-    memcpy(to, part, (uint32_t)n);
-}
-
 // Four rows of n bytes to n pixels of four channels, and back. Vectors of 128 pixels.
 static void join_rows(uint8_t *to, const uint8_t *const rows[4], int32_t n, HVX_Vector flip)
 {
     for (int32_t i = 0; i < n; i += TN_HX_VECTOR) {
         HVX_Vector r[4];
         for (int c = 0; c < 4; c++) {
-            r[c] = rows[c] ? Q6_V_vxor_VV(load_bytes(rows[c] + i, n - i), flip) : Q6_V_vzero();
+            r[c] = rows[c] ? Q6_V_vxor_VV(tn_hx_load_bytes(rows[c] + i, n - i), flip) : Q6_V_vzero();
         }
         const HVX_VectorPair ac = Q6_W_vshuff_VVR(r[2], r[0], -1), bd = Q6_W_vshuff_VVR(r[3], r[1], -1);
         const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(bd), Q6_V_lo_W(ac), -1);
@@ -65,7 +41,7 @@ static void split_rows(uint8_t *const rows[4], const uint8_t *from, int32_t n, H
         const HVX_Vector r[4] = {Q6_V_lo_W(ac), Q6_V_lo_W(bd), Q6_V_hi_W(ac), Q6_V_hi_W(bd)};
         for (int c = 0; c < 4; c++) {
             if (rows[c]) {
-                store_bytes(rows[c] + i, r[c], n - i);
+                tn_hx_store_bytes(rows[c] + i, r[c], n - i);
             }
         }
     }
@@ -109,7 +85,7 @@ static void plain_tile(void *context, uint32_t index)
     }
     for (uint32_t i = from; i < end; i += TN_HX_VECTOR) {
         const int32_t n = (int32_t)(end - i);
-        store_bytes(run->y->data + i, Q6_V_vxor_VV(load_bytes(run->x->data + i, n), flip), n);
+        tn_hx_store_bytes(run->y->data + i, Q6_V_vxor_VV(tn_hx_load_bytes(run->x->data + i, n), flip), n);
     }
 }
 

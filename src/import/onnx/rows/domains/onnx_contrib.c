@@ -14,17 +14,6 @@
 
 // ---- fused convolution and matrix products ----
 
-static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL}; // TN_PAD_NOTSET ...
-
-static const tn_onnx_field conv_fields[] = {
-    TN_FIELD_INTS(tn_conv_attr, kernel, "kernel_shape"),
-    TN_FIELD_INTS(tn_conv_attr, strides, "strides"),
-    TN_FIELD_INTS(tn_conv_attr, pads, "pads"),
-    TN_FIELD_INTS(tn_conv_attr, dilations, "dilations"),
-    TN_FIELD_INT(tn_conv_attr, group, "group", 1),
-    TN_FIELD_ENUM(tn_conv_attr, auto_pad, "auto_pad", auto_pads, TN_PAD_NOTSET),
-};
-
 // Activation by name, with as many of activation_params as it takes.
 static void fill_act(tn_onnx_node *node, tn_act *act)
 {
@@ -51,7 +40,7 @@ static void fill_act(tn_onnx_node *node, tn_act *act)
 static void map_fused_conv(tn_onnx_node *node)
 {
     tn_conv_attr attr;
-    tn_onnx_fill(node, &tn_op_conv, conv_fields, TN_COUNT(conv_fields), &attr);
+    tn_onnx_fill(node, &tn_op_conv, tn_onnx_conv_fields, TN_COUNT(tn_onnx_conv_fields), &attr);
     fill_act(node, &attr.act);
     tn_onnx_finish(node, &tn_op_conv, &attr, node->in, node->n_in);
 }

@@ -57,21 +57,10 @@ static void map_embed(tn_onnx_node *node)
 
 // ---- NhwcConv: x and the result have their channels last, weights are [M, C / group, kernel...] ----
 
-static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL}; // TN_PAD_NOTSET ...
-
-static const tn_onnx_field conv_fields[] = {
-    TN_FIELD_INTS(tn_conv_attr, kernel, "kernel_shape"),
-    TN_FIELD_INTS(tn_conv_attr, strides, "strides"),
-    TN_FIELD_INTS(tn_conv_attr, pads, "pads"),
-    TN_FIELD_INTS(tn_conv_attr, dilations, "dilations"),
-    TN_FIELD_INT(tn_conv_attr, group, "group", 1),
-    TN_FIELD_ENUM(tn_conv_attr, auto_pad, "auto_pad", auto_pads, TN_PAD_NOTSET),
-};
-
 static void map_nhwc_conv(tn_onnx_node *node)
 {
     tn_conv_attr attr;
-    tn_onnx_fill(node, &tn_op_conv, conv_fields, TN_COUNT(conv_fields), &attr);
+    tn_onnx_fill(node, &tn_op_conv, tn_onnx_conv_fields, TN_COUNT(tn_onnx_conv_fields), &attr);
     tn_value *x = tn_contrib_channels_first(node, tn_onnx_in(node, 0));
     tn_value *y = tn_onnx_emit(node, &tn_op_conv, &attr, TN_IN(x, tn_onnx_in(node, 1), tn_onnx_in(node, 2)));
     if (tn_onnx_good(node)) {

@@ -72,11 +72,10 @@ static void map_global_average_pool(tn_onnx_node *node)
 
 static void map_average_pool(tn_onnx_node *node)
 {
-    static const char *const auto_pads[] = {"NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID", NULL}; // TN_PAD_NOTSET ...
     const tn_pool_attr attr = {.kernel = tn_onnx_ints(node, "kernel_shape"),
                                .strides = tn_onnx_ints(node, "strides"),
                                .pads = tn_onnx_ints(node, "pads"),
-                               .auto_pad = tn_onnx_choice(node, "auto_pad", auto_pads, TN_PAD_NOTSET),
+                               .auto_pad = tn_onnx_choice(node, "auto_pad", tn_onnx_auto_pads, TN_PAD_NOTSET),
                                .ceil_mode = tn_onnx_int(node, "ceil_mode", 0) != 0,
                                .count_include_pad = tn_onnx_int(node, "count_include_pad", 0) != 0,
                                .p = 2};
