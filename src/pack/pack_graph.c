@@ -163,8 +163,8 @@ tn_status tn_pack_codes(tn_packer *p, tn_flat_ref *out)
 
 // ---- values ----
 
-// The shape in the file's coding; 0: rank not known.
-static tn_flat_ref shape_of(tn_packer *p, const tn_shape *shape)
+// The shape in the file's coding; 0: rank not known. A symbol that belongs to an outer graph is left out: inference finds it again.
+static tn_flat_ref shape_of(tn_packer *p, const tn_graph *graph, const tn_shape *shape)
 {
     uint8_t dims[8 * TN_MAX_RANK];
     if (shape->rank < 0) {
@@ -172,7 +172,8 @@ static tn_flat_ref shape_of(tn_packer *p, const tn_shape *shape)
     }
     for (int i = 0; i < shape->rank; i++) {
         const int64_t dim = shape->dims[i];
-        const int64_t coded = tn_dim_known(dim) ? dim : dim == TN_DIM_UNKNOWN ? -1 : -2 - (dim - TN_DIM_SYMBOL);
+        const bool foreign = dim == TN_DIM_UNKNOWN || (!tn_dim_known(dim) && (uint64_t)(dim - TN_DIM_SYMBOL) >= graph->n_symbols);
+        const int64_t coded = tn_dim_known(dim) ? dim : foreign ? -1 : -2 - (dim - TN_DIM_SYMBOL);
         for (int k = 0; k < 8; k++) {
             dims[8 * i + k] = (uint8_t)((uint64_t)coded >> (8 * k));
         }
@@ -180,9 +181,9 @@ static tn_flat_ref shape_of(tn_packer *p, const tn_shape *shape)
     return tn_flat_put_vector(&p->build, dims, (size_t)shape->rank, 8);
 }
 
-static tn_flat_ref value_table(tn_packer *p, const tn_value *value)
+static tn_flat_ref value_table(tn_packer *p, const tn_graph *graph, const tn_value *value)
 {
-    const tn_flat_ref name = tn_packer_text(p, value->name), shape = shape_of(p, &value->shape);
+    const tn_flat_ref name = tn_packer_text(p, value->name), shape = shape_of(p, graph, &value->shape);
     uint32_t constant = NONE;
     size_t bytes;
     if (value->constant && tn_tensor_bytes(value->constant, &bytes)) {
@@ -210,7 +211,7 @@ static tn_status value_tables(tn_packer *p, const tn_graph *graph, uint32_t *ind
     for (size_t i = 0; i < graph->n_values; i++) {
         if (is_used(graph->values[i])) {
             index[i] = (uint32_t)count;
-            tables[count++] = value_table(p, graph->values[i]);
+            tables[count++] = value_table(p, graph, graph->values[i]);
         }
     }
     *out = tn_flat_put_refs(&p->build, tables, count);

@@ -191,6 +191,11 @@ tn_status tn_file_create(tn_file_writer *writer, const char *path, tn_diag *diag
         return fail_system(diag, "", "create the file");
     }
     memcpy(writer->path, path, strlen(path) + 1);
+    struct stat facts;
+    if (stat(path, &facts) == 0 && !S_ISREG(facts.st_mode)) {
+        // The rename at the end would put a file in the place of a device.
+        return tn_fail(diag, TN_IO, path, "cannot write the file: what is there is no regular one");
+    }
     writer->descriptor = create_beside(path, writer->temporary, sizeof writer->temporary);
     return writer->descriptor < 0 ? fail_system(diag, path, "create the file") : TN_OK;
 }

@@ -58,6 +58,20 @@ class Convert(test_cli.Command):
         self.assertIn("-o", self.told(2, "convert", DIGITS))
         self.assertIn("mmx", self.told(2, "convert", DIGITS, "-o", out, "--target", "mmx"))
 
+    def test_bodies_and_symbols(self):
+        # The branch sees a value whose dims are symbols of the graph around it.
+        def branch(op):
+            body = tiny.field(1, tiny.node(op, ["x"], ["b"])) + tiny.field(2, "branch") + tiny.field(12, tiny.value_info("b", tiny.FLOAT, ["n", "m"]))
+            return tiny.field(6, body) + tiny.field(20, 5)
+
+        choose = tiny.field(1, "c") + tiny.field(2, "y") + tiny.field(3, "choose") + tiny.field(4, "If")
+        for name, op in (("then_branch", "Relu"), ("else_branch", "Neg")):
+            choose += tiny.field(5, tiny.field(1, name) + branch(op))
+        data = tiny.model([choose], [("c", 9, []), ("x", tiny.FLOAT, ["n", "m"])], [("y", tiny.FLOAT, ["n", "m"])])
+        model = self.write("if.onnx", data)
+        out = self.convert(model, "if.tenon", "--target", "none")
+        self.assertEqual(self.results(model, "--shape", "x=3x5"), self.results(out, "--shape", "x=3x5"))
+
     def test_json(self):
         document = json.loads(self.good("convert", DIGITS, "-o", self.here / "j.tenon", "--target", "none", "--json"))
         self.assertEqual(document["file"]["targets"], [])

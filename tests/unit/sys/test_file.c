@@ -92,6 +92,8 @@ static void test_open_refuses_what_is_no_file(void **state)
     expect(tn_file_open(&file, in_folder("absent"), &diag), TN_IO, "No such file");
     expect(tn_file_open(&file, folder, &diag), TN_IO, "regular");
     expect(tn_file_open(&file, in_folder("pipe"), &diag), TN_IO, "regular");   // and does not wait for a writer
+    tn_file_writer writer;
+    expect(tn_file_create(&writer, in_folder("pipe"), &diag), TN_IO, "regular");
 }
 
 static void test_open_below_accepts_plain_paths(void **state)
