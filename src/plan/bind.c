@@ -50,17 +50,21 @@ static tn_status add_slot(bind *b, const tn_value *value, tn_lease lease, int *o
     return TN_OK;
 }
 
-static size_t misalignment(const tn_tensor *tensor)
+bool tn_work_misaligned(const tn_tensor *constant)
 {
-    const size_t size = TN_MIN(tn_dtype_bytes(tensor->dtype), (size_t)8);
-    return size ? (size_t)((uintptr_t)tensor->data % size) : 0;
+    const size_t size = TN_MIN(tn_dtype_bytes(constant->dtype), (size_t)8);
+    return size && (uintptr_t)constant->data % size;
 }
 
 // Constants that a kernel reads in place are copied once when the file holds them at an address their type does not allow.
 static tn_status align_constant(bind *b, const tn_node *node, const tn_query *query, int operand)
 {
     tn_slot *slot = &b->plan->slots[b->slot_of[node->in[operand]->id]];
-    if (!misalignment(&slot->tensor)) {
+    if (!tn_work_misaligned(&slot->tensor)) {
+        return TN_OK;
+    }
+    b->plan->memory.packed_bytes += slot->bytes;
+    if (b->work->dry) {
         return TN_OK;
     }
     const tn_pack pack = {.operand = operand, .id = "aligned", .bytes = slot->bytes};
@@ -75,10 +79,13 @@ static tn_status take_packs(bind *b, const tn_node *node, tn_step *step, const t
 {
     for (int i = 0; i < prepare->n_packs; i++) {
         const tn_value *weight = node->in[prepare->packs[i].operand];
+        b->plan->memory.packed_bytes += prepare->packs[i].bytes;
+        if (b->work->dry) {
+            continue;
+        }
         TN_TRY(tn_weights_take(b->plan->weights, &prepare->packs[i], query, prepare->params, weight->weight != 0,
                                b->work->context->workers, &step->packed[i], b->work->diag));
         step->call.packed[i] = step->packed[i]->data;
-        b->plan->memory.packed_bytes += step->packed[i]->bytes;
     }
     return TN_OK;
 }
@@ -103,7 +110,9 @@ static tn_status fallback(bind *b, const tn_node *node)
     tn_plan_context *context = b->work->context;
     b->plan->n_reference++;
     context->fallbacks++;
-    return tell(b, node, TN_STRICT_REFERENCE, "runs by its reference kernel, the only one for these types and shapes");
+    return tell(b, node, TN_STRICT_REFERENCE,
+                b->work->byte_ns > 0 ? "runs by its reference kernel, the one for these types and shapes that fits memory_limit"
+                                     : "runs by its reference kernel, the only one for these types and shapes");
 }
 
 static bool is_float(const tn_tensor *tensor) { return tensor && tensor->dtype == TN_F32; }

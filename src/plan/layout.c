@@ -90,6 +90,33 @@ double tn_work_cost(tn_work *work, const tn_kernel *row, const tn_query *query, 
     return tn_kernel_cost(row, query, macs);
 }
 
+// What the bytes are priced at that a row would hold for a node: packed weights, copies of weights that the file holds at an odd
+// address, and, where asked for, its workspace.
+static double hold_price(tn_work *work, const tn_kernel *row, const tn_query *query)
+{
+    if (work->byte_ns <= 0) {
+        return 0;
+    }
+    tn_diag unheard = {0};
+    tn_prepare prepare = {.query = query, .row = row, .arena = &work->scratch, .diag = &unheard};
+    if (row->prepare && row->prepare(&prepare) != TN_OK) {
+        return 1e30;     // binding it says what is wrong
+    }
+    double bytes = work->transient ? (double)prepare.scratch_bytes : 0;
+    bool packed[TN_MAX_IN] = {false};
+    for (int i = 0; i < prepare.n_packs; i++) {
+        bytes += (double)prepare.packs[i].bytes;
+        packed[prepare.packs[i].operand] = true;
+    }
+    for (int i = 0; i < query->n_in && row->aligned_constants; i++) {
+        size_t size;
+        if (query->in[i] && query->in[i]->data && !packed[i] && tn_work_misaligned(query->in[i]) && tn_tensor_bytes(query->in[i], &size)) {
+            bytes += (double)size;
+        }
+    }
+    return bytes * work->byte_ns;
+}
+
 typedef struct gather {
     tn_work *work;
     const tn_node *node;
@@ -108,7 +135,8 @@ static void consider(gather *g, const tn_kernel *row, uint8_t in, uint8_t out)
     if (g->count == TN_MAX_CHOICES || !tn_kernel_accepts(row, &query, g->work->context->cpu.features, &why)) {
         return;
     }
-    g->choices[g->count++] = (tn_choice){.row = row, .in = in, .out = out, .cost = tn_work_cost(g->work, row, &query, g->macs)};
+    g->choices[g->count++] = (tn_choice){.row = row, .in = in, .out = out, .cost = tn_work_cost(g->work, row, &query, g->macs),
+                                         .hold = hold_price(g->work, row, &query)};
 }
 
 // "op=version" pins in the session's options: a row of another version does not count.
@@ -154,15 +182,21 @@ static bool visit_row(const tn_kernel *row, void *context)
     return true;
 }
 
-// A row is out when another with the same layouts ranks higher: references last, then by cost, ties to the higher tier.
-static bool better(const tn_choice *a, const tn_choice *b)
+// References come last, unless memory is short and nobody forbids them: then what they save counts.
+static bool comes_last(const tn_work *work, const tn_choice *choice)
 {
-    const bool a_reference = a->row->impl == TN_IMPL_REFERENCE, b_reference = b->row->impl == TN_IMPL_REFERENCE;
-    if (a_reference != b_reference) {
-        return b_reference;
+    return choice->row->impl == TN_IMPL_REFERENCE && (work->byte_ns <= 0 || work->context->strict & TN_STRICT_REFERENCE);
+}
+
+// A row is out when another with the same layouts ranks higher: references last, then by cost, ties to the higher tier.
+static bool better(const tn_work *work, const tn_choice *a, const tn_choice *b)
+{
+    const bool a_last = comes_last(work, a), b_last = comes_last(work, b);
+    if (a_last != b_last) {
+        return b_last;
     }
-    if (a->cost != b->cost) {
-        return a->cost < b->cost;
+    if (a->cost + a->hold != b->cost + b->hold) {
+        return a->cost + a->hold < b->cost + b->hold;
     }
     return a->row->impl > b->row->impl;
 }
@@ -180,7 +214,7 @@ int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices)
         for (int j = 0; j < g.count && !dominated; j++) {
             const bool same = j != i && choices[j].in == choices[i].in && choices[j].out == choices[i].out &&
                               choices[j].row->layouts.blocked_in == choices[i].row->layouts.blocked_in;
-            dominated = same && better(&choices[j], &choices[i]) && !(better(&choices[i], &choices[j]));
+            dominated = same && better(work, &choices[j], &choices[i]) && !better(work, &choices[i], &choices[j]);
         }
         if (!dominated) {
             choices[kept++] = choices[i];
@@ -196,7 +230,8 @@ static double convert_cost(tn_work *work, const tn_value *value)
     size_t bytes = 0;
     const tn_fact *fact = tn_work_fact(work, value);
     const tn_tensor tensor = {.dtype = fact->dtype, .shape = fact->shape};
-    return tn_tensor_bytes(&tensor, &bytes) ? CONVERT_NS + 2.0 * (double)bytes / CONVERT_BYTES_NS : 1e30;
+    const double hold = work->transient ? work->byte_ns : 0;
+    return tn_tensor_bytes(&tensor, &bytes) ? CONVERT_NS + (2.0 / CONVERT_BYTES_NS + hold) * (double)bytes : 1e30;
 }
 
 static uint8_t wanted_layout(tn_work *work, const tn_use *use)
@@ -232,7 +267,7 @@ static double consumers_pay(tn_work *work, const tn_value *value, uint8_t layout
 static double price(tn_work *work, tn_node *node, const tn_choice *choice)
 {
     const tn_choice old = work->chosen[node->id];
-    double sum = choice->cost;
+    double sum = choice->cost + choice->hold;
     work->chosen[node->id] = *choice;
     for (int i = 0; i < node->n_in; i++) {
         bool seen = false;
@@ -261,11 +296,7 @@ typedef struct search {
     double best_sum;
 } search;
 
-// References last, rows that take workspaces last when memory is short.
-static double bias(const tn_work *work, const tn_choice *choice)
-{
-    return (choice->row->impl == TN_IMPL_REFERENCE ? 1e12 : 0) + (work->lean && choice->row->prepare ? 1e6 : 0);
-}
+static double bias(const tn_work *work, const tn_choice *choice) { return comes_last(work, choice) ? 1e12 : 0; }
 
 static double start_price(tn_work *work, tn_node *node, const tn_choice *choice, start from)
 {
@@ -273,7 +304,7 @@ static double start_price(tn_work *work, tn_node *node, const tn_choice *choice,
         return price(work, node, choice);
     }
     const int blocks = (choice->in != TN_LAYOUT_PLAIN) + (choice->out != TN_LAYOUT_PLAIN);
-    return choice->cost - (from == START_BLOCKED ? 1e9 * blocks : 0);
+    return choice->cost + choice->hold - (from == START_BLOCKED ? 1e9 * blocks : 0);
 }
 
 static void take(tn_work *work, tn_node *node, const tn_choice *choice)
@@ -308,7 +339,7 @@ static double total(tn_work *work)
     double sum = 0;
     for (const tn_node *node = work->graph->first; node; node = node->next) {
         const tn_choice *choice = &work->chosen[node->id];
-        sum += choice->row ? choice->cost + bias(work, choice) : 0;
+        sum += choice->row ? choice->cost + choice->hold + bias(work, choice) : 0;
     }
     for (size_t i = 0; i < work->graph->n_values; i++) {
         const tn_value *value = work->graph->values[i];

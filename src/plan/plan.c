@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a plan: the nine steps in order, then the budget. Over budget the last steps are done again with rows that need little
-// memory; if that does not fit either, the error says how much would.
+// Makes a plan: the nine steps in order, then the budget. Over budget the steps are done again with a price on each byte that a row
+// holds, the lowest at which the plan fits; if none does, the error says how much would be needed.
 #include "plan/work.h"
 #include "sys/clock.h"
 
@@ -27,11 +27,18 @@ static const struct {
     {"memory", tn_plan_memory_assign},
 };
 
-static tn_status attempt(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, bool lean, tn_diag *diag)
+// How much an attempt cares for memory.
+typedef struct thrift {
+    double byte_ns;
+    bool transient, dry;
+} thrift;
+
+static tn_status attempt(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, thrift thrift, tn_diag *diag)
 {
     tn_status status = TN_OK;
     tn_plan *plan = tn_take_zero(context->heap, 1, sizeof *plan);
-    tn_work work = {.plan = plan, .request = request, .context = context, .diag = diag, .lean = lean};
+    tn_work work = {.plan = plan, .request = request, .context = context, .diag = diag, .byte_ns = thrift.byte_ns,
+                    .transient = thrift.transient, .dry = thrift.dry};
     if (!plan) {
         return tn_fail_memory(diag, "plan", sizeof *plan);
     }
@@ -64,22 +71,89 @@ static uint64_t peak_of(const tn_plan *plan)
     return (uint64_t)plan->memory.arena_bytes + plan->memory.output_bytes + plan->memory.packed_bytes;
 }
 
+// What a plan would need; UINT64_MAX where arithmetic by plain rows is over another limit. Nothing is packed, told or counted.
+static tn_status weigh(uint64_t *peak, const tn_plan_request *request, const tn_plan_context *context, thrift thrift, tn_diag *diag)
+{
+    tn_plan_context quiet = *context;
+    tn_plan *plan = NULL;
+    tn_diag limits = {0};
+    quiet.log = NULL;
+    thrift.dry = true;
+    const tn_status status = attempt(&plan, request, &quiet, thrift, thrift.byte_ns > 0 ? &limits : diag);
+    *peak = plan ? peak_of(plan) : UINT64_MAX;
+    tn_plan_destroy(plan);
+    if (status == TN_LIMIT && thrift.byte_ns > 0) {
+        return TN_OK;
+    }
+    if (status != TN_OK && thrift.byte_ns > 0) {
+        *diag = limits;
+    }
+    return status;
+}
+
+// The prices of a byte: every node changes to a row that holds less where the bytes it saves, so priced, are worth the time it loses.
+#define PRICES 64
+#define LOWEST_PRICE 1e-3         // ns: below what the largest transforms of weights gain
+#define PRICE_RATIO 1.4           // so that the highest is about 1e6 ns, where no row is too slow
+
+static thrift priced(int index, bool transient)
+{
+    thrift t = {.byte_ns = LOWEST_PRICE, .transient = transient};
+    for (int i = 0; i < index; i++) {
+        t.byte_ns *= PRICE_RATIO;
+    }
+    return t;
+}
+
+// The lowest price whose plan fits the limit; workspaces and conversions count only where weights alone do not save enough. *needed
+// is the least that a plan was found to need.
+static tn_status economise(thrift *found, uint64_t *needed, uint64_t limit, const tn_plan_request *request, const tn_plan_context *context,
+                           tn_diag *diag)
+{
+    uint64_t peak;
+    *found = (thrift){0};
+    TN_TRY(weigh(needed, request, context, *found, diag));
+    for (int transient = 0; transient < 2 && *needed > limit; transient++) {
+        int low = -1, high = PRICES - 1;     // low does not fit, high does
+        TN_TRY(weigh(&peak, request, context, priced(high, transient), diag));
+        *needed = TN_MIN(*needed, peak);
+        while (peak <= limit && high - low > 1) {
+            const int middle = (low + high) / 2;
+            uint64_t here;
+            TN_TRY(weigh(&here, request, context, priced(middle, transient), diag));
+            *(here <= limit ? &high : &low) = middle;
+        }
+        *found = priced(high, transient);
+    }
+    return TN_OK;
+}
+
 static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag)
 {
     *out = NULL;
     const uint64_t limit = context->limit_memory ? context->limit_memory : context->limit_peak;
+    thrift thrift = {0};
+    uint64_t needed = 0;
     tn_plan *plan = NULL;
-    TN_TRY(attempt(&plan, request, context, false, diag));
-    if (limit && peak_of(plan) > limit) {
+    // The default limit is far away: most plans are made once. Where the application sets one, nothing is packed before it fits.
+    if (!context->limit_memory) {
+        TN_TRY(attempt(&plan, request, context, thrift, diag));
+        needed = peak_of(plan);
+    }
+    if (limit && (!plan || needed > limit)) {
         tn_plan_destroy(plan);
         plan = NULL;
-        TN_TRY(attempt(&plan, request, context, true, diag));
+        TN_TRY(economise(&thrift, &needed, limit, request, context, diag));
     }
-    if (limit && peak_of(plan) > limit) {
-        const unsigned long long needed = peak_of(plan);
+    if (!plan && (!limit || needed <= limit)) {
+        TN_TRY(attempt(&plan, request, context, thrift, diag));
+        needed = peak_of(plan);
+    }
+    if (limit && needed > limit) {
         tn_plan_destroy(plan);
-        return tn_fail(diag, TN_LIMIT, "plan", "a run would take %llu bytes (arena, results and packed weights), more than %s (%llu) allows",
-                       needed, context->limit_memory ? "memory_limit" : "limit_peak_bytes", (unsigned long long)limit);
+        return tn_fail(diag, TN_LIMIT, "plan",
+                       "a run would take at least %llu bytes (arena, results and packed weights), more than %s (%llu) allows",
+                       (unsigned long long)needed, context->limit_memory ? "memory_limit" : "limit_peak_bytes", (unsigned long long)limit);
     }
     plan->serial = ++context->plans;
     *out = plan;

@@ -16,6 +16,7 @@ typedef struct tn_choice {
     const tn_kernel *row;
     uint8_t in, out;          // layout of operand 0 (and the blocked operands), of result 0
     double cost;              // ns
+    double hold;              // ns that the bytes it holds are priced at; 0 unless memory is short
 } tn_choice;
 
 #define TN_MAX_CHOICES 24
@@ -35,7 +36,9 @@ typedef struct tn_work {
     const char **device;      // by node id
     const char **flow_device; // the same with the nodes that sub-flows became
     bool *planned;            // by node id: all shapes known, part of this plan
-    bool lean;                // prefer rows that need little memory
+    double byte_ns;           // price of a byte that a row holds (packed and copied weights); 0: memory is not short
+    bool transient;           // workspaces and conversions are priced too
+    bool dry;                 // only to learn what the plan needs: no weight is packed
 } tn_work;
 
 // The fact of a value, growing the table for values made while planning; NULL: no memory.
@@ -47,6 +50,9 @@ void tn_work_query(tn_work *work, const tn_node *node, uint8_t in, uint8_t out, 
 
 // Layout that operand `index` must have when the row runs with operand 0 in `in` and result 0 in `out`.
 uint8_t tn_work_operand_layout(const tn_work *work, const tn_node *node, const tn_kernel *row, uint8_t in, uint8_t out, int index);
+
+// A constant that a row reads in place has to be copied: the file holds it at an address that its type does not allow.
+bool tn_work_misaligned(const tn_tensor *constant);
 
 // Rows that can run a node. Returns how many (at most TN_MAX_CHOICES).
 int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices);

@@ -6,6 +6,7 @@ deciders  inputs whose values decide shapes, an axis and a branch
 swallow   convolutions whose inner tensors fusion swallows
 spin      a loop that runs as often as its input says
 custom    operators that only their application knows
+weighty   convolutions and a product whose packed weights are most of what they need
 huge      movement into more elements than 64 bits count
 """
 import os
@@ -95,10 +96,21 @@ def huge():
     save("huge", nodes, [value("x", T.FLOAT, [1, 1, 3])], [value("y", T.FLOAT, None), value("z", T.FLOAT, None)], [repeats, dims])
 
 
+def weighty():
+    r = np.random.default_rng(5)
+    weights = [nh.from_array((r.standard_normal(s) * 0.1).astype(np.float32), n)
+               for n, s in (("w1", (32, 16, 3, 3)), ("w2", (32, 32, 3, 3)), ("w3", (32, 96)))]
+    nodes = [h.make_node("Conv", ["x", "w1"], ["c1"], pads=[1, 1, 1, 1]), h.make_node("Relu", ["c1"], ["r1"]),
+             h.make_node("Conv", ["r1", "w2"], ["c2"], pads=[1, 1, 1, 1]), h.make_node("GlobalAveragePool", ["c2"], ["g"]),
+             h.make_node("Flatten", ["g"], ["f"]), h.make_node("MatMul", ["f", "w3"], ["y"])]
+    save("weighty", nodes, [value("x", T.FLOAT, [1, 16, 16, 16])], [value("y", T.FLOAT, [1, 96])], weights)
+
+
 if __name__ == "__main__":
     os.makedirs(HERE, exist_ok=True)
     deciders()
     swallow()
     spin()
     custom()
+    weighty()
     huge()

@@ -64,17 +64,19 @@ static void same_results(tenon_session *a, tenon_session *b)
     }
 }
 
-static long statistic(tenon_session *session, const char *key)
+static long report_value(tenon_session *session, tenon_report_kind kind, const char *key)
 {
     char *json = NULL, pattern[64];
-    assert_int_equal(tenon_report(session, TENON_REPORT_STATISTICS, &json, NULL), TENON_OK);
+    assert_int_equal(tenon_report(session, kind, &json, NULL), TENON_OK);
     snprintf(pattern, sizeof pattern, "\"%s\":", key);
     const char *at = strstr(json, pattern);
     assert_non_null(at);
-    const long value = strtol(at + strlen(pattern), NULL, 10);
+    const long number = strtol(at + strlen(pattern), NULL, 10);
     tenon_report_destroy(json);
-    return value;
+    return number;
 }
+
+static long statistic(tenon_session *session, const char *key) { return report_value(session, TENON_REPORT_STATISTICS, key); }
 
 // ---- inputs whose values decide ----
 
@@ -246,6 +248,70 @@ static void limits_are_refused_by_name(void **unused)
     tenon_model_destroy(model);
 }
 
+static long needed_by(tenon_session *s)
+{
+    return report_value(s, TENON_REPORT_MEMORY, "arena_bytes") + report_value(s, TENON_REPORT_MEMORY, "packed_bytes") +
+           report_value(s, TENON_REPORT_MEMORY, "output_bytes");
+}
+
+// Runs under a limit; 0 when it fits, else the number of bytes the refusal asks for. `like`: results to compare with, or NULL.
+static unsigned long long run_within(tenon_model *model, const float *x, unsigned long long limit, const float *like)
+{
+    tenon_session_options o;
+    tenon_error *error = NULL;
+    unsigned long long asked = 0;
+    tenon_tensor y;
+    tenon_session_options_init(&o);
+    o.memory_limit = limit;
+    tenon_session *s = NULL;
+    tenon_status status = tenon_session_create(&s, model, &o, &error);     // shapes are known: planned here
+    if (status == TENON_OK) {
+        assert_int_equal(tenon_session_set_input(s, "x", TENON_FLOAT32, 4, (const int64_t[]){1, 16, 16, 16}, x, 16384, NULL), TENON_OK);
+        status = tenon_session_run(s, NULL, 0, &error);
+    }
+    if (status == TENON_OK) {
+        assert_true((unsigned long long)needed_by(s) <= limit);
+        assert_int_equal(tenon_session_output(s, 0, &y, NULL), TENON_OK);
+        for (int i = 0; like && i < 96; i++) {
+            assert_true(fabsf(((const float *)y.data)[i] - like[i]) <= 1e-4f);
+        }
+    } else {
+        assert_int_equal(status, TENON_LIMIT);
+        assert_int_equal(sscanf(tenon_error_message(error), "a run would take at least %llu", &asked), 1);
+        tenon_error_destroy(error);
+    }
+    tenon_session_destroy(s);
+    return asked;
+}
+
+// Over the limit a plan with smaller rows is found, as long as there is one; the number in the refusal is the limit that is enough.
+static void a_limit_is_kept_by_smaller_rows(void **unused)
+{
+    tenon_model *model = open_model("weighty", 0);
+    tenon_session *free_of_limits = open_session(model, NULL);
+    float x[4096], like[96];
+    tenon_tensor y;
+    (void)unused;
+    for (int i = 0; i < 4096; i++) {
+        x[i] = (float)((i * 37) % 101) / 101 - 0.5f;
+    }
+    assert_int_equal(tenon_session_set_input(free_of_limits, "x", TENON_FLOAT32, 4, (const int64_t[]){1, 16, 16, 16}, x, sizeof x, NULL),
+                     TENON_OK);
+    run(free_of_limits, NULL, 0);
+    assert_int_equal(tenon_session_output(free_of_limits, 0, &y, NULL), TENON_OK);
+    memcpy(like, y.data, sizeof like);
+    const unsigned long long peak = (unsigned long long)needed_by(free_of_limits);
+    tenon_session_destroy(free_of_limits);
+    assert_int_equal(run_within(model, x, peak, like), 0);
+    assert_int_equal(run_within(model, x, peak * 9 / 10, like), 0);
+    assert_int_equal(run_within(model, x, peak * 6 / 10, like), 0);
+    const unsigned long long least = run_within(model, x, 1, like);
+    assert_in_range(least, 2, peak * 6 / 10);
+    assert_int_equal(run_within(model, x, least, like), 0);
+    assert_int_equal(run_within(model, x, least - 1, like), least);
+    tenon_model_destroy(model);
+}
+
 static size_t resident(void)
 {
     long pages = 0, all = 0;
@@ -398,6 +464,7 @@ int main(void)
         cmocka_unit_test(swallowed_tensors_can_be_asked_for),
         cmocka_unit_test(light_and_shared_arenas_give_the_same),
         cmocka_unit_test(limits_are_refused_by_name),
+        cmocka_unit_test(a_limit_is_kept_by_smaller_rows),
         cmocka_unit_test(cycles_leave_nothing),
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(a_forked_child_refuses),
