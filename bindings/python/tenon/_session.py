@@ -200,7 +200,7 @@ class InferenceSession:
         self._model: Optional[int] = None
         self._session: Optional[int] = None
         self._pid = os.getpid()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._lib = lib = _ffi.library()
 
         model_options = _ffi.ModelOptions()
@@ -306,7 +306,7 @@ class InferenceSession:
         if self._pid != os.getpid():
             self._session = self._model = None    # its threads live in the parent only: nothing here can be taken down
             return
-        with self._lock:
+        with self._alone():
             session, model = self._session, self._model
             self._session = self._model = None
             if session:
@@ -330,6 +330,12 @@ class InferenceSession:
         if not self._session:
             raise Error(Status.STATE, "this session is closed", "session")
         return self._session
+
+    def _alone(self) -> Any:
+        """The lock, to be entered; refused on a thread that is inside it already, where waiting would never end."""
+        if self._lock._is_owned():                # type: ignore[attr-defined]  # what threading.Condition asks of a lock too
+            raise Error(Status.STATE, "this session is running: its own custom operators must leave it alone", "session")
+        return self._lock
 
     # ---- what the model is ----
 
@@ -357,7 +363,7 @@ class InferenceSession:
         if output_names is not None and not isinstance(output_names, Iterable):
             raise Error(Status.INVALID_ARGUMENT, f"output_names={output_names!r} is not a list of names", "output_names")
         self._usable()                            # before the lock, which another thread of the parent may hold in a forked child
-        with self._lock:
+        with self._alone():
             session = self._usable()              # again: another thread may have closed it meanwhile
             keep = []                             # the feeds stay alive until the library has let go of them
             try:
@@ -416,7 +422,7 @@ class InferenceSession:
 
     def _run_bound(self, inputs: Dict[str, Any], outputs: Dict[str, Optional[np.ndarray]]) -> List[Any]:
         self._usable()
-        with self._lock:
+        with self._alone():
             session = self._usable()
             try:
                 for name, value in inputs.items():
@@ -436,7 +442,8 @@ class InferenceSession:
 
     def _save(self, path: Optional[bytes], options: _ffi.SaveOptions, feeds: Mapping[str, Any]) -> None:
         """tenon_model_save for these inputs."""
-        with self._lock:
+        self._usable()
+        with self._alone():
             session = self._usable()
             keep = []
             try:
@@ -557,7 +564,7 @@ class InferenceSession:
         be left out.
         """
         self._usable()
-        with self._lock:
+        with self._alone():
             session = self._usable()
             items = (_ffi.InputShape * max(1, len(shapes)))()
             keep = []
@@ -584,7 +591,7 @@ class InferenceSession:
     def trim(self) -> None:
         """Gives back arenas, result buffers and all plans but the last."""
         self._usable()
-        with self._lock:
+        with self._alone():
             self._lib.tenon_session_trim(self._usable())
 
     # ---- reports ----
@@ -611,7 +618,8 @@ class InferenceSession:
         return record
 
     def _record(self, events: int) -> None:
-        with self._lock:
+        self._usable()
+        with self._alone():
             self._call(self._lib.tenon_session_profile, self._usable(), events)
 
     def placement(self) -> Dict[str, Dict[str, int]]:
@@ -628,7 +636,7 @@ class InferenceSession:
         if kind not in _REPORTS:
             raise Error(Status.INVALID_ARGUMENT, f"unknown report {kind!r}; there are {', '.join(_REPORTS)}", "kind")
         self._usable()
-        with self._lock:
+        with self._alone():
             session = self._usable()
             block = c.c_void_p()
             if kind in _MODEL_REPORTS:

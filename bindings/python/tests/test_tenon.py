@@ -101,6 +101,25 @@ class CustomOperators(unittest.TestCase):
         error = failure(tenon.InferenceSession(self.model("Broken"), custom_ops=[wrong]).run, None, {"x": np.zeros(2, np.float32)})
         self.assertIn("int64", str(error))
 
+    def test_its_own_session_is_refused_inside(self):
+        x, said = np.array([-1, 2], np.float32), []
+
+        def meddle(inputs, attributes):
+            for call in (lambda: session.run(None, {"x": x}), session.close, lambda: session.report("statistics"),
+                         lambda: session.prepare({"x": (3,)}), session.trim):
+                error = failure(call)
+                said.append((error.status, "is running" in str(error)))
+            return inputs[0] + 1
+        session = tenon.InferenceSession(self.model("Meddle"), custom_ops=[tenon.CustomOp("Meddle", meddle, domain="com.example")])
+        answers = []
+        thread = threading.Thread(target=lambda: answers.append(session.run(None, {"x": x})[0].tolist()), daemon=True)
+        thread.start()
+        thread.join(60)
+        self.assertEqual(answers, [[0, 3]])
+        self.assertEqual(said, [(tenon.Status.STATE, True)] * 5)
+        self.assertEqual(session.run(None, {"x": x})[0].tolist(), [0, 3])
+        session.close()
+
     def test_only_sessions_with_it_know_it(self):
         self.assertEqual(failure(tenon.InferenceSession, self.model("Ramp")).status, tenon.Status.UNSUPPORTED)
         old = tenon.CustomOp("Ramp", lambda x, a: x[0] + 1, domain="com.example", version=1)
