@@ -34,6 +34,9 @@
  * error object that is there already is replaced), on success it is left alone. Out-pointers are NULL after a failure. Option
  * structs begin with their size: fill them with tenon_*_options_init. Nothing is printed, no environment variable is read, the
  * host process is never ended.
+ *
+ * Callbacks of a run (observers, custom operators) must not destroy their session; other calls that would change it return STATE. After a
+ * fork the child makes sessions, pools and arenas of its own: those of the parent give STATE there, and destroying them does nothing.
  */
 #ifndef TENON_TENON_H
 #define TENON_TENON_H

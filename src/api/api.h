@@ -103,6 +103,7 @@ struct tenon_session {
     uint64_t runs;
     bool ran;                     // results are there
     pid_t pid;                    // of the process that made it
+    atomic_int running;           // a run or a planning is under way: what callbacks of it must not disturb
     tn_pool_shared *pool;         // held; NULL: own threads
     tn_graph *quantised;          // precision int8: the graph that is run; NULL: the model's
     bool integers;                // a device of the session computes with bytes
@@ -123,11 +124,13 @@ struct tenon_session {
 
 struct tenon_pool {
     tn_heap heap;
+    pid_t pid;                    // of the process that has the threads
     tn_pool_shared *shared;
 };
 
 struct tenon_arenas {
     tn_heap heap;
+    pid_t pid;
     tn_arena_pool *pool;
 };
 
@@ -137,10 +140,16 @@ unsigned *tn_api_cores(tn_heap *heap, tenon_affinity affinity, unsigned threads,
 // Puts the program for these names (NULL: all outputs) at the head of session->wanted.
 tn_status tn_api_find_wanted(tenon_session *session, const char *const *names, size_t count, tn_diag *diag);
 
-// The process is the one that made the session, and no name is NULL.
-tn_status tn_api_check_names(const tenon_session *session, const char *const *names, size_t count, tn_diag *diag);
+// OK when the session may be changed now: STATE in another process than the one that made it, and while it runs or plans.
+tn_status tn_api_idle(const tenon_session *session, tn_diag *diag);
+// The same, and the session is running until tn_api_end, which must not be called after a failure.
+tn_status tn_api_begin(tenon_session *session, tn_diag *diag);
+void tn_api_end(tenon_session *session);
 
-// What a run begins with: checks, the program, the feeds. tn_api_blame says who is at fault when a status came of it.
+// No name is NULL.
+tn_status tn_api_check_names(const char *const *names, size_t count, tn_diag *diag);
+
+// What a run goes on with: checks, the program, the feeds. tn_api_blame says who is at fault when a status came of it.
 tn_status tn_api_enter(tenon_session *session, const char *const *names, size_t count, tn_diag *diag);
 tn_status tn_api_blame(const tenon_session *session, tn_status status);
 

@@ -3,6 +3,7 @@
 #include "api/api.h"
 
 #include <string.h>
+#include <unistd.h>
 
 typedef struct tn_async {
     pthread_t thread;
@@ -104,7 +105,8 @@ tenon_status tenon_session_run_async(tenon_session *session, const char *const *
     if (!session) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
     }
-    if (!session->async) {
+    status = tn_api_idle(session, &diag);
+    if (status == TN_OK && !session->async) {
         status = make(session, &diag);
     }
     if (status == TN_OK) {
@@ -128,10 +130,13 @@ tenon_status tenon_session_run_async(tenon_session *session, const char *const *
 
 void tenon_session_wait(tenon_session *session)
 {
-    if (!session || !session->async) {
+    if (!session || !session->async || session->pid != getpid()) {     // a forked child has no thread to wait for
         return;
     }
     tn_async *a = session->async;
+    if (pthread_equal(pthread_self(), a->thread)) {                    // a callback of the run itself would wait for ever
+        return;
+    }
     pthread_mutex_lock(&a->lock);
     while (a->busy) {
         pthread_cond_wait(&a->changed, &a->lock);

@@ -49,9 +49,11 @@ void tenon_session_destroy(tenon_session *session)
     }
     tn_heap *heap = session->heap;
     tenon_model *model = session->model;
-    if (session->pid == getpid()) {
-        tn_async_destroy(session);     // in a forked child the threads do not exist
+    // In a forked child the threads do not exist, and the fork may have caught locks, drivers or a run half way: all is left alone.
+    if (session->pid != getpid()) {
+        return;
     }
+    tn_async_destroy(session);
     tn_api_forget_wanted(session);
     tn_api_override_destroy(session);
     while (session->bindings) {
@@ -64,10 +66,8 @@ void tenon_session_destroy(tenon_session *session)
         tn_tensor_memory_give(session->context.memory, heap, session->inputs[i].held);
     }
     tn_api_close_devices(session);
-    if (session->pid == getpid()) {
-        tn_workers_destroy(session->workers);
-        tn_pool_shared_drop(session->pool);
-    }
+    tn_workers_destroy(session->workers);
+    tn_pool_shared_drop(session->pool);
     tn_arena_pool_drop(session->context.arenas);
     tn_arena_deinit(&session->objects);
     for (size_t i = 0; session->inputs && i < session->n_inputs; i++) {
@@ -162,6 +162,10 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     c->strict = options->strict;
     if (options->strict & ~(unsigned)(TENON_STRICT_DEVICE | TENON_STRICT_REFERENCE | TENON_STRICT_PRECISION)) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "strict", "%u has bits that mean nothing", (unsigned)options->strict);
+    }
+    if ((options->pool && options->pool->pid != getpid()) || (options->arenas && options->arenas->pid != getpid())) {
+        return tn_fail(diag, TN_STATE, options->pool && options->pool->pid != getpid() ? "pool" : "arenas",
+                       "this was made before a fork, in another process; make a new one");
     }
     c->limit_memory = options->memory_limit;
     c->light = options->light != 0;
@@ -526,11 +530,34 @@ static tn_status bind_results(tenon_session *session)
     return TN_OK;
 }
 
-tn_status tn_api_check_names(const tenon_session *session, const char *const *names, size_t count, tn_diag *diag)
+static tn_status own_process(const tenon_session *session, tn_diag *diag)
 {
-    if (session->pid != getpid()) {
-        return tn_fail(diag, TN_STATE, "session", "this session was made before a fork, in another process; make a new one");
-    }
+    return session->pid == getpid() ? TN_OK
+                                    : tn_fail(diag, TN_STATE, "session", "this session was made before a fork, in another process; make a new one");
+}
+
+static tn_status is_running(tn_diag *diag)
+{
+    return tn_fail(diag, TN_STATE, "session", "this session is running: callbacks of a run must leave it alone, and threads wait for its end");
+}
+
+tn_status tn_api_idle(const tenon_session *session, tn_diag *diag)
+{
+    TN_TRY(own_process(session, diag));
+    return atomic_load(&session->running) ? is_running(diag) : TN_OK;
+}
+
+tn_status tn_api_begin(tenon_session *session, tn_diag *diag)
+{
+    int idle = 0;
+    TN_TRY(own_process(session, diag));
+    return atomic_compare_exchange_strong(&session->running, &idle, 1) ? TN_OK : is_running(diag);
+}
+
+void tn_api_end(tenon_session *session) { atomic_store(&session->running, 0); }
+
+tn_status tn_api_check_names(const char *const *names, size_t count, tn_diag *diag)
+{
     for (size_t i = 0; i < count; i++) {
         if (!names || !names[i]) {
             return tn_fail(diag, TN_INVALID_ARGUMENT, "names", "name %zu is NULL", i);
@@ -541,7 +568,7 @@ tn_status tn_api_check_names(const tenon_session *session, const char *const *na
 
 tn_status tn_api_enter(tenon_session *session, const char *const *names, size_t count, tn_diag *diag)
 {
-    TN_TRY(tn_api_check_names(session, names, count, diag));
+    TN_TRY(tn_api_check_names(names, count, diag));
     session->ran = false;
     TN_TRY(tn_api_find_wanted(session, names, count, diag));
     return tn_api_gather(session, diag);
@@ -556,6 +583,9 @@ static void observe(void *observer, const tn_plan *plan, const tn_step *step, bo
     const char *names[MAX_OBSERVED];
     void *copies[MAX_OBSERVED];
     size_t count = 0;
+    if (!session->step) {      // the observer took itself away during this run
+        return;
+    }
     for (int i = 0; after && i < step->call.n_out && count < MAX_OBSERVED; i++) {
         const tn_tensor *out = step->call.out[i];
         copies[count] = out && out->data && out->kind == TN_KIND_TENSOR ? tn_plain_copy(out, &session->context.cpu, session->heap) : NULL;
@@ -632,7 +662,11 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
     }
     tn_diag_clear(&diag);
-    tn_status status = tn_api_enter(session, names, count, &diag);
+    tn_status status = tn_api_begin(session, &diag);
+    if (status != TN_OK) {
+        return tn_api_fail(error, status, &diag);
+    }
+    status = tn_api_enter(session, names, count, &diag);
     if (status == TN_OK) {
         tn_arena_deinit(&session->objects);
         tn_arena_init(&session->objects, session->heap);
@@ -662,18 +696,23 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         session->runs++;
     }
     atomic_store(&session->cancel, 0);
-    return tn_api_fail(error, tn_api_blame(session, status), &diag);
+    status = tn_api_blame(session, status);
+    tn_api_end(session);
+    return tn_api_fail(error, status, &diag);
 }
 
 void tenon_session_trim(tenon_session *session)
 {
-    for (tn_wanted *wanted = session ? session->wanted : NULL; wanted; wanted = wanted->next) {
+    tn_diag diag = {0};
+    if (!session || tn_api_begin(session, &diag) != TN_OK) {
+        return;
+    }
+    for (tn_wanted *wanted = session->wanted; wanted; wanted = wanted->next) {
         tn_program_trim(wanted->program);
     }
-    if (session) {
-        session->ran = false;
-        tn_block_trim(&session->blocks);
-    }
+    session->ran = false;
+    tn_block_trim(&session->blocks);
+    tn_api_end(session);
 }
 
 void tenon_session_cancel(tenon_session *session)

@@ -5,6 +5,7 @@
 #include "sys/threads/affinity.h"
 
 #include <string.h>
+#include <unistd.h>
 
 _Static_assert((int)TENON_AFFINITY_BIG == (int)TN_AFFINITY_BIG && (int)TENON_AFFINITY_POWER_SAVE == (int)TN_AFFINITY_POWER_SAVE, "affinity");
 
@@ -74,6 +75,7 @@ tenon_status tenon_pool_create(tenon_pool **out, const tenon_pool_options *given
         return tn_api_refuse(error, TN_OUT_OF_MEMORY, "pool", "no memory for a pool");
     }
     tn_heap_init(&pool->heap, NULL, NULL, NULL);
+    pool->pid = getpid();
     const tn_status status = make_pool(pool, &options, &diag);
     if (status != TN_OK) {
         tn_give(&heap, pool);
@@ -86,7 +88,7 @@ tenon_status tenon_pool_create(tenon_pool **out, const tenon_pool_options *given
 void tenon_pool_destroy(tenon_pool *pool)
 {
     tn_heap heap;
-    if (pool) {
+    if (pool && pool->pid == getpid()) {       // a forked child has no threads to end
         tn_heap_init(&heap, NULL, NULL, NULL);
         tn_pool_shared_drop(pool->shared);
         tn_give(&heap, pool);
@@ -110,6 +112,7 @@ tenon_status tenon_arenas_create(tenon_arenas **out, size_t max_idle_bytes, teno
         return tn_api_refuse(error, TN_OUT_OF_MEMORY, "arenas", "no memory for a pool of arenas");
     }
     arenas->pool = pool;
+    arenas->pid = getpid();
     *out = arenas;
     return TENON_OK;
 }
@@ -117,7 +120,7 @@ tenon_status tenon_arenas_create(tenon_arenas **out, size_t max_idle_bytes, teno
 void tenon_arenas_destroy(tenon_arenas *arenas)
 {
     tn_heap heap;
-    if (arenas) {
+    if (arenas && arenas->pid == getpid()) {   // in a forked child its lock may be held by a thread that is not there
         tn_heap_init(&heap, NULL, NULL, NULL);
         tn_arena_pool_drop(arenas->pool);
         tn_give(&heap, arenas);

@@ -160,7 +160,8 @@ static tenon_status set_input(tenon_session *session, const char *name, tenon_dt
     }
     tn_diag_clear(&diag);
     const bool overrides = name && is_default(session->model, name);
-    tn_status status = overrides ? TN_OK : find_input(session, name, &index, &diag);
+    tn_status status = tn_api_idle(session, &diag);
+    status = status != TN_OK || overrides ? status : find_input(session, name, &index, &diag);
     if (status == TN_OK && (rank < 0 || rank > TN_MAX_RANK || (rank && !dims))) {
         status = tn_fail(&diag, TN_INVALID_ARGUMENT, name, "rank %d is not in 0 .. %d, or dims is NULL", rank, TN_MAX_RANK);
     }
@@ -262,7 +263,8 @@ tenon_status tenon_session_set_sequence(tenon_session *session, const char *name
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
     }
     tn_diag_clear(&diag);
-    tn_status status = find_input(session, name, &index, &diag);
+    tn_status status = tn_api_idle(session, &diag);
+    status = status == TN_OK ? find_input(session, name, &index, &diag) : status;
     if (status == TN_OK) {
         status = set_sequence(session, &session->inputs[index], session->model->import.graph->inputs[index], items, count, &diag);
     }
@@ -277,7 +279,8 @@ tenon_status tenon_session_set_none(tenon_session *session, const char *name, te
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
     }
     tn_diag_clear(&diag);
-    tn_status status = find_input(session, name, &index, &diag);
+    tn_status status = tn_api_idle(session, &diag);
+    status = status == TN_OK ? find_input(session, name, &index, &diag) : status;
     if (status == TN_OK && session->model->import.graph->inputs[index]->kind != TN_KIND_OPTIONAL) {
         status = tn_fail(&diag, TN_INVALID_ARGUMENT, name, "this input is not optional");
     }
@@ -317,6 +320,11 @@ tenon_status tenon_session_bind_output(tenon_session *session, const char *name,
 {
     if (!session || !name) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_session_bind_output", "session and name must not be NULL");
+    }
+    tn_diag diag = {0};
+    const tn_status idle = tn_api_idle(session, &diag);
+    if (idle != TN_OK) {
+        return tn_api_fail(error, idle, &diag);
     }
     if ((uintptr_t)data % 8 != 0) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, name, "the buffer must be aligned to 8 bytes");

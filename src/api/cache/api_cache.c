@@ -50,6 +50,10 @@ tenon_status tenon_session_tune(tenon_session *session, const tenon_tune_options
     if (!(options.seconds >= 0 && options.seconds <= 86400)) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "seconds", "%g is not 0 to 86400", options.seconds);
     }
+    const tn_status idle = tn_api_idle(session, &diag);
+    if (idle != TN_OK) {
+        return tn_api_fail(error, idle, &diag);
+    }
     if (!session->cache) {
         return tn_api_refuse(error, TN_STATE, "cache", "the session has no cache folder where the table could be kept");
     }

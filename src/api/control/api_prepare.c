@@ -73,14 +73,20 @@ tenon_status tenon_session_prepare(tenon_session *session, const char *const *na
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
     }
     tn_diag_clear(&diag);
-    tn_status status = tn_api_enter(session, names, count, &diag);
+    tn_status status = tn_api_begin(session, &diag);
+    if (status != TN_OK) {
+        return tn_api_fail(error, status, &diag);
+    }
+    status = tn_api_enter(session, names, count, &diag);
     if (status == TN_OK) {
         status = tn_program_prepare(session->wanted->program, session->feeds, &diag);
         if (status == TN_DEVICE && tn_api_lose_devices(session, &diag)) {
             status = tn_program_prepare(session->wanted->program, session->feeds, &diag);
         }
     }
-    return tn_api_fail(error, tn_api_blame(session, status), &diag);
+    status = tn_api_blame(session, status);
+    tn_api_end(session);
+    return tn_api_fail(error, status, &diag);
 }
 
 // ---- shapes without data ----
@@ -154,7 +160,11 @@ tenon_status tenon_session_prepare_shapes(tenon_session *session, const tenon_in
         }
     }
     tn_diag_clear(&diag);
-    tn_status status = tn_api_check_names(session, names, n_names, &diag);
+    tn_status status = tn_api_begin(session, &diag);
+    if (status != TN_OK) {
+        return tn_api_fail(error, status, &diag);
+    }
+    status = tn_api_check_names(names, n_names, &diag);
     if (status == TN_OK) {
         status = tn_api_find_wanted(session, names, n_names, &diag);
     }
@@ -166,5 +176,7 @@ tenon_status tenon_session_prepare_shapes(tenon_session *session, const tenon_in
         set_limits(session);
         status = tn_program_prepare(session->wanted->program, session->feeds, &diag);
     }
-    return tn_api_fail(error, tn_api_blame(session, status), &diag);
+    status = tn_api_blame(session, status);
+    tn_api_end(session);
+    return tn_api_fail(error, status, &diag);
 }

@@ -172,6 +172,63 @@ static void observers_see_every_step(void **unused)
     tenon_model_destroy(model);
 }
 
+typedef struct meddler {
+    tenon_session *session;
+    int calls, wrong;
+} meddler;
+
+// Calls of the same session from inside its run refuse, void ones do nothing, and the run goes on.
+static void meddle(void *context, const tenon_step_info *info, int after, const tenon_tensor *outputs)
+{
+    static const int64_t dims[4] = {1, 3, 1, 1};
+    static _Alignas(8) float x[4];
+    meddler *m = context;
+    const tenon_input_shape shape = {.name = "x", .rank = 4, .dims = {1, 3, 8, 8}};
+    (void)info;
+    (void)outputs;
+    const tenon_status got[] = {
+        tenon_session_run(m->session, NULL, 0, NULL), tenon_session_run_async(m->session, NULL, 0, NULL, NULL, NULL),
+        tenon_session_prepare(m->session, NULL, 0, NULL), tenon_session_prepare_shapes(m->session, &shape, 1, NULL, 0, NULL),
+        tenon_session_set_input(m->session, "x", TENON_FLOAT32, 4, dims, x, 12, NULL),
+        tenon_session_bind_output(m->session, "y", x, sizeof x, NULL), tenon_session_profile(m->session, 10, NULL),
+    };
+    for (size_t i = 0; i < sizeof got / sizeof got[0]; i++) {
+        m->wrong += got[i] != TENON_STATE;
+    }
+    tenon_session_trim(m->session);
+    tenon_session_wait(m->session);
+    m->calls++;
+    if (after && m->calls > 3) {
+        tenon_session_observe(m->session, NULL, NULL);
+    }
+}
+
+static void callbacks_cannot_disturb_their_run(void **unused)
+{
+    tenon_model *model = open_model("data/session/swallow.onnx");
+    tenon_session *s = NULL;
+    finished f = {0};
+    (void)unused;
+    assert_int_equal(tenon_session_create(&s, model, NULL, NULL), TENON_OK);
+    set_picture(s);
+    meddler m = {.session = s};
+    tenon_session_observe(s, meddle, &m);
+    assert_int_equal(tenon_session_run(s, NULL, 0, NULL), TENON_OK);
+    assert_int_equal(m.wrong, 0);
+    assert_int_equal(m.calls, 4);
+    m.calls = 0;
+    tenon_session_observe(s, meddle, &m);
+    assert_int_equal(tenon_session_run_async(s, NULL, 0, on_done, &f, NULL), TENON_OK);
+    tenon_session_wait(s);
+    assert_int_equal(f.status, TENON_OK);
+    assert_int_equal(m.wrong, 0);
+    assert_int_equal(m.calls, 4);
+    set_picture(s);
+    assert_int_equal(tenon_session_run(s, NULL, 0, NULL), TENON_OK);
+    tenon_session_destroy(s);
+    tenon_model_destroy(model);
+}
+
 // ---- threads ----
 
 typedef struct shared {
@@ -343,6 +400,7 @@ int main(void)
         cmocka_unit_test(a_deadline_ends_a_run),
         cmocka_unit_test(loops_are_limited),
         cmocka_unit_test(observers_see_every_step),
+        cmocka_unit_test(callbacks_cannot_disturb_their_run),
         cmocka_unit_test(sessions_run_in_parallel),
         cmocka_unit_test(sessions_share_a_pool),
         cmocka_unit_test(a_foreign_pool_is_used),

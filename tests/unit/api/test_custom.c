@@ -35,6 +35,8 @@ static void give(void *context, void *block)
 typedef struct own {
     int destroyed, runs;
     const char *run_fails, *shape_fails;     // with this text
+    tenon_session *again;                    // run once more from inside; what it says goes to `said`
+    tenon_status said;
 } own;
 
 static void destroy(void *user) { ((own *)user)->destroyed++; }
@@ -55,6 +57,9 @@ static tenon_status ramp(const tenon_call *call)
     const float *x = call->inputs[0].data;
     float *y = call->outputs[0].data;
     o->runs++;
+    if (o->again) {
+        o->said = tenon_session_run(o->again, NULL, 0, NULL);
+    }
     if (o->run_fails) {
         return o->run_fails[0] ? tenon_call_fail(call, TENON_IO, o->run_fails) : TENON_DEVICE;
     }
@@ -220,6 +225,20 @@ static void test_failures_of_callbacks(void **state)
     close_all(model, session, error);
 }
 
+static void test_run_from_inside(void **state)
+{
+    own owns[2] = {{0}};
+    tenon_model *model = NULL;
+    tenon_session *session = NULL;
+    static const float x[2] = {1, 2};
+    assert_int_equal(open_session(owns, NULL, &model, &session, NULL), TENON_OK);
+    owns[0].again = session;
+    assert_int_equal(run(session, x, 2, 0, NULL), TENON_OK);
+    assert_int_equal(owns[0].said, TENON_STATE);
+    assert_int_equal(owns[0].runs, 1);
+    close_all(model, session, NULL);
+}
+
 static void test_versions(void **state)
 {
     own owns[3] = {{0}};
@@ -302,6 +321,7 @@ static void test_every_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_results), cmocka_unit_test(test_failures_of_callbacks),
+                                       cmocka_unit_test(test_run_from_inside),
                                        cmocka_unit_test(test_versions), cmocka_unit_test(test_refusals),
                                        cmocka_unit_test(test_every_allocation)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -435,6 +435,89 @@ static void a_forked_child_refuses(void **unused)
     tenon_model_destroy(model);
 }
 
+// 0, or the number of the first call on what the parent made that does not refuse in the child.
+static int calls_in_child(tenon_session *s, tenon_pool *pool, tenon_arenas *arenas, tenon_model *model)
+{
+    static float x[3];
+    static const int64_t dims[4] = {1, 3, 1, 1};
+    tenon_session *other = NULL;
+    tenon_session_options with_pool, with_arenas;
+    tenon_session_options_init(&with_pool);
+    tenon_session_options_init(&with_arenas);
+    with_pool.pool = pool;
+    with_arenas.arenas = arenas;
+    alarm(20);      // a hang is a failure
+    const tenon_status got[] = {
+        tenon_session_run_async(s, NULL, 0, NULL, NULL, NULL), tenon_session_prepare(s, NULL, 0, NULL),
+        tenon_session_set_input(s, "x", TENON_FLOAT32, 4, dims, x, sizeof x, NULL), tenon_session_profile(s, 10, NULL),
+        tenon_session_create(&other, model, &with_pool, NULL), tenon_session_create(&other, model, &with_arenas, NULL),
+    };
+    for (int i = 0; i < (int)(sizeof got / sizeof got[0]); i++) {
+        if (got[i] != TENON_STATE) {
+            return i + 1;
+        }
+    }
+    tenon_session_cancel(s);
+    tenon_session_wait(s);
+    tenon_session_trim(s);
+    tenon_session_destroy(s);
+    tenon_pool_destroy(pool);
+    tenon_arenas_destroy(arenas);
+    return 0;
+}
+
+static void what_was_made_before_a_fork_is_refused(void **unused)
+{
+    tenon_model *model = open_model("swallow", 0);
+    tenon_pool_options po;
+    tenon_pool *pool = NULL;
+    tenon_arenas *arenas = NULL;
+    tenon_session_options o;
+    (void)unused;
+    tenon_pool_options_init(&po);
+    po.threads = 3;
+    assert_int_equal(tenon_pool_create(&pool, &po, NULL), TENON_OK);
+    assert_int_equal(tenon_arenas_create(&arenas, 1 << 20, NULL), TENON_OK);
+    tenon_session_options_init(&o);
+    o.pool = pool;
+    o.arenas = arenas;
+    tenon_session *s = open_session(model, &o);
+    set_picture(s, 1, 8);
+    run(s, NULL, 0);
+    for (int with_thread = 0; with_thread < 2; with_thread++) {
+        if (with_thread) {
+            assert_int_equal(tenon_session_run_async(s, NULL, 0, NULL, NULL, NULL), TENON_OK);
+            tenon_session_wait(s);
+        }
+        const pid_t child = fork();
+        if (child == 0) {
+            int wrong = calls_in_child(s, pool, arenas, model);
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__) && !SANITIZED     // as above
+            tenon_session *own = NULL;
+            o.pool = NULL;
+            o.arenas = NULL;
+            o.threads = 2;
+            wrong = wrong ? wrong : tenon_session_create(&own, model, &o, NULL) != TENON_OK;
+            if (own) {
+                set_picture(own, 1, 8);
+                wrong = tenon_session_run(own, NULL, 0, NULL) != TENON_OK;
+                tenon_session_destroy(own);
+            }
+#endif
+            tenon_model_destroy(model);
+            _exit(wrong);
+        }
+        int status = 1;
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+    run(s, NULL, 0);
+    tenon_session_destroy(s);
+    tenon_pool_destroy(pool);
+    tenon_arenas_destroy(arenas);
+    tenon_model_destroy(model);
+}
+
 // Movement of tensors whose elements 64 bits cannot count is refused by a limit, before anybody computes their strides.
 static void test_uncountable_movement(void **state)
 {
@@ -468,6 +551,7 @@ int main(void)
         cmocka_unit_test(cycles_leave_nothing),
         cmocka_unit_test(bad_arguments_are_refused),
         cmocka_unit_test(a_forked_child_refuses),
+        cmocka_unit_test(what_was_made_before_a_fork_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
