@@ -59,7 +59,35 @@ static bool can_take_over(const tn_plan *plan, const tn_step *step, int at, int 
     return true;
 }
 
-static void merge(tn_plan *plan, int into, int slot)
+// The slots of each root as a list, so that a merge visits only those that change root: looking at all makes long chains quadratic.
+typedef struct members {
+    int *next;     // by slot: the next one of the same root, -1: none
+    int *last;     // by root
+} members;
+
+static tn_status list_members(tn_work *work, members *m)
+{
+    const tn_plan *plan = work->plan;
+    m->next = tn_arena_array(&work->scratch, plan->n_slots + 1, sizeof *m->next);
+    m->last = tn_arena_array(&work->scratch, plan->n_slots + 1, sizeof *m->last);
+    if (!m->next || !m->last) {
+        return tn_fail_memory(work->diag, "plan", plan->n_slots * sizeof *m->next);
+    }
+    for (size_t i = 0; i < plan->n_slots; i++) {
+        m->next[i] = -1;
+        m->last[i] = (int)i;
+    }
+    for (size_t i = 0; i < plan->n_slots; i++) {
+        const int root = plan->slots[i].root;
+        if (root != (int)i) {
+            m->next[m->last[root]] = (int)i;
+            m->last[root] = (int)i;
+        }
+    }
+    return TN_OK;
+}
+
+static void merge(tn_plan *plan, members *m, int into, int slot)
 {
     tn_slot *root = &plan->slots[into], *old = &plan->slots[slot];
     root->last = old->last > root->last ? old->last : root->last;
@@ -67,14 +95,14 @@ static void merge(tn_plan *plan, int into, int slot)
         root->lease = TN_LEASE_OUTPUT;
         root->index = old->index;
     }
-    for (size_t i = 0; i < plan->n_slots; i++) {
-        if (plan->slots[i].root == slot) {
-            plan->slots[i].root = into;
-        }
+    for (int i = slot; i >= 0; i = m->next[i]) {
+        plan->slots[i].root = into;
     }
+    m->next[m->last[into]] = slot;
+    m->last[into] = m->last[slot];
 }
 
-static void take_over(tn_plan *plan)
+static void take_over(tn_plan *plan, members *m)
 {
     for (size_t i = 0; i < plan->n_steps; i++) {
         const tn_step *step = &plan->steps[i];
@@ -89,7 +117,7 @@ static void take_over(tn_plan *plan)
         const int operands = flags & TN_OP_INPLACE_ANY ? step->call.n_in : TN_MIN(step->call.n_in, 1);
         for (int k = 0; k < operands; k++) {
             if (can_take_over(plan, step, (int)i, k)) {
-                merge(plan, plan->slots[step->in[k]].root, step->out[0]);
+                merge(plan, m, plan->slots[step->in[k]].root, step->out[0]);
                 break;
             }
         }
@@ -120,7 +148,9 @@ tn_status tn_plan_memory_assign(tn_work *work)
 {
     tn_plan *plan = work->plan;
     lifetimes(plan);
-    take_over(plan);
+    members m;
+    TN_TRY(list_members(work, &m));
+    take_over(plan, &m);
     TN_TRY(list_moving(work));
     const size_t room = plan->n_slots + plan->n_steps + 1;
     tn_block *blocks = tn_arena_array(&work->scratch, room, sizeof *blocks);

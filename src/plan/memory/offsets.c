@@ -21,21 +21,6 @@ typedef struct search {
     size_t work;
 } search;
 
-static size_t lower_bound_of(const tn_block *blocks, size_t count)
-{
-    size_t bound = 0;
-    for (size_t i = 0; i < count; i++) {      // the live sum rises only where a block begins
-        size_t sum = 0;
-        for (size_t j = 0; j < count; j++) {
-            if (blocks[j].first <= blocks[i].first && blocks[i].first <= blocks[j].last) {
-                sum += blocks[j].bytes;
-            }
-        }
-        bound = sum > bound ? sum : bound;
-    }
-    return bound;
-}
-
 // Places blocks in the order given, each in the smallest gap that holds it; returns the arena's size.
 static size_t place(search *s)
 {
@@ -104,6 +89,24 @@ static void sort(search *s, int kind)
     }
 }
 
+// The largest sum of live bytes. It rises only where a block begins: begins in order, with the ends before each taken away.
+static size_t lower_bound_of(search *s)
+{
+    size_t bound = 0, sum = 0;
+    sort(s, 3);
+    memcpy(s->best_order, s->order, s->count * sizeof *s->order);     // by end, the latest first
+    sort(s, 2);
+    for (size_t i = 0, ended = s->count; i < s->count; i++) {
+        const tn_block *block = &s->blocks[s->order[i]];
+        for (; ended > 0 && s->blocks[s->best_order[ended - 1]].last < block->first; ended--) {
+            sum -= s->blocks[s->best_order[ended - 1]].bytes;
+        }
+        sum += block->bytes;
+        bound = sum > bound ? sum : bound;
+    }
+    return bound;
+}
+
 static void improve(search *s, size_t bound)
 {
     uint64_t state = 0x9e3779b97f4a7c15u;
@@ -141,7 +144,7 @@ bool tn_offsets_assign(tn_block *blocks, size_t count, size_t *total, size_t *lo
     s.placed = s.best_order + count;
     s.offset = (size_t *)(void *)((char *)s.order + (count * 3 * sizeof(uint32_t) + 7) / 8 * 8);
     s.best_offset = s.offset + count;
-    *lower_bound = lower_bound_of(blocks, count);
+    *lower_bound = lower_bound_of(&s);
     for (int kind = 0; kind < 5 && s.best > *lower_bound; kind++) {
         sort(&s, kind);
         place(&s);
