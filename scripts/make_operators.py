@@ -79,6 +79,9 @@ def page(report):
 
 
 def main():
+    if len(sys.argv) < 2 or sys.argv[1] in ("-h", "--help"):
+        print(__doc__)
+        return 0 if len(sys.argv) > 1 else 2
     report = json.loads(subprocess.run([sys.argv[1], "info", "--ops", "--json"], check=True, capture_output=True, text=True).stdout)
     devices = {d for op in report["built_in"] for d in op["devices"]}
     if "--check" in sys.argv[2:]:

@@ -297,7 +297,7 @@ static void print_json(reports *r, const tn_cli_feeds *feeds, const tn_cli_optio
     tn_cli_print_document(root);
 }
 
-// The operators that models may hold, one a line: domain, name, first opset, and what it becomes.
+// The operators that models may hold, one a line: domain, name, opsets, and what it becomes.
 static int print_all_operators(const tn_cli_options *options)
 {
     char *text = tenon_operators_json();
@@ -316,7 +316,12 @@ static int print_all_operators(const tn_cli_options *options)
         cJSON_ArrayForEach(op, cJSON_GetObjectItemCaseSensitive(tree, "operators"))
         {
             const char *domain = tn_cli_string(op, "domain", "");
-            printf("%-34s %3.0f-%-3.0f %s%s%s\n", tn_cli_string(op, "name", "?"), tn_cli_number(op, "since", 0), tn_cli_number(op, "until", 0),
+            const double until = tn_cli_number(op, "until", 0);
+            char last[16] = "+";     // the newest form has no last opset
+            if (until > 0) {
+                snprintf(last, sizeof last, "-%.0f", until);
+            }
+            printf("%-34s %3.0f%-4s %s%s%s\n", tn_cli_string(op, "name", "?"), tn_cli_number(op, "since", 0), last,
                    tn_cli_string(op, "built_in", "a composition"), *domain ? "  " : "", domain);
         }
     }

@@ -234,6 +234,27 @@ class Running(Command):
         document = json.loads(self.good("info", self.write("chain.onnx", data), "--json"))
         self.assertEqual((document["nodes"], document["optimised_nodes"]), (count, 1))
 
+    def test_long_chain_that_stays(self):
+        # Every second node works in place: slots merge along the whole chain.
+        count = 10000
+        nodes = [tiny.node("Sin" if i % 2 else "Relu", [f"x{i}"], [f"x{i + 1}"]) for i in range(count)]
+        data = tiny.model(nodes, [("x0", tiny.FLOAT, [4])], [(f"x{count}", tiny.FLOAT, [4])])
+        document = json.loads(self.good("info", self.write("sines.onnx", data), "--json"))
+        self.assertEqual(document["nodes"], count)
+        self.assertLessEqual(document["memory"]["arena_bytes"], 128)
+
+    def test_too_large_result_names_its_node(self):
+        nodes = [tiny.node("Expand", ["x", "s"], ["big"], name="the_node"), tiny.node("Sin", ["big"], ["y"])]
+        data = tiny.model(nodes, [("x", tiny.FLOAT, [1])], [("y", tiny.FLOAT, ["n"])], [tiny.tensor(tiny.INT64, [1], [1 << 40], "s")])
+        said = self.told(6, "info", self.write("big.onnx", data))
+        self.assertIn("the_node", said)
+        self.assertIn("limit_tensor_bytes", said)
+
+    def test_list_of_operators(self):
+        lines = self.good("info", "--ops").splitlines()
+        self.assertTrue(any(line.split()[:2] == ["Abs", "1+"] for line in lines))
+        self.assertTrue(any(line.split()[:2] == ["Scan", "8-8"] for line in lines))
+
     def test_outputs_that_would_share_a_file(self):
         data = tiny.model([tiny.node("Relu", ["x"], ["a/b"]), tiny.node("Neg", ["x"], ["a_b"])], [("x", tiny.FLOAT, [4])],
                           [("a/b", tiny.FLOAT, [4]), ("a_b", tiny.FLOAT, [4])])
