@@ -45,6 +45,7 @@ static tn_status attempt(tn_plan **out, const tn_plan_request *request, tn_plan_
     tn_arena_init(&work.scratch, context->heap);
     tn_arena_init(&plan->arena, context->heap);
     plan->heap = context->heap;
+    plan->byte_ns = thrift.byte_ns;
     plan->weights = context->weights;
     plan->graph = tn_graph_clone(request->graph, context->heap, NULL);
     work.graph = plan->graph;

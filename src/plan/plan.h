@@ -84,6 +84,7 @@ typedef struct tn_plan {
     tn_plan_memory memory;
     uint64_t macs;
     double placed_cost;               // ns by the search over devices; 0 when there was only one
+    double byte_ns;                   // what a byte that a row holds was priced at, because of memory_limit; 0: nothing
     unsigned n_conversions, n_reference;
     void *bound_base;                 // the arena the slots point into now; NULL: none yet
     // What could not be planned yet: the rest of the graph, whose first inputs are the slots in `border`. NULL: nothing.

@@ -11,6 +11,7 @@
 // ---- explain ----
 
 typedef struct lost {
+    const tn_plan *plan;
     const tn_step *step;
     const tn_plan_context *context;
     tn_text *text;
@@ -31,14 +32,18 @@ static bool visit_lost(const tn_kernel *row, void *pointer)
     } else if (row->layouts.in != TN_LAYOUT_SAME && l->step->call.n_in && l->step->call.in[0] &&
                row->layouts.in != (uint8_t)l->step->call.in[0]->layout) {
         why = "its layout was dearer, conversions included";
-    } else if (tn_kernel_accepts(row, &query, l->context->cpu.features, &why)) {
+    } else if (!tn_kernel_accepts(row, &query, l->context->cpu.features, &why)) {
+        why = why ? why : "other types";
+    } else if (l->plan->byte_ns > 0 && tn_kernel_cost(row, &query, l->step->macs) < l->step->cost) {
+        why = "faster, but memory_limit leaves no room for what it holds";
+    } else {
         why = row->impl == TN_IMPL_REFERENCE ? "a reference: the last resort" : "the chosen row is estimated faster";
     }
     tn_json_open(l->text, '{');
     tn_json_key(l->text, "kernel");
     tn_json_string(l->text, row->name);
     tn_json_key(l->text, "why");
-    tn_json_string(l->text, why ? why : "other types");
+    tn_json_string(l->text, why);
     tn_json_close(l->text, '}');
     return true;
 }
@@ -100,7 +105,7 @@ static void explain_step(const tn_plan *plan, const tn_plan_context *context, co
     tn_json_key(text, "lost");
     tn_json_open(text, '[');
     if (step->kernel) {
-        lost l = {.step = step, .context = context, .text = text};
+        lost l = {.plan = plan, .step = step, .context = context, .text = text};
         tn_registry_visit(step->call.op, visit_lost, &l);
     }
     tn_json_close(text, ']');

@@ -309,6 +309,15 @@ static void a_limit_is_kept_by_smaller_rows(void **unused)
     assert_in_range(least, 2, peak * 6 / 10);
     assert_int_equal(run_within(model, x, least, like), 0);
     assert_int_equal(run_within(model, x, least - 1, like), least);
+    tenon_session_options o;
+    char *json = NULL;
+    tenon_session_options_init(&o);
+    o.memory_limit = least;
+    tenon_session *s = open_session(model, &o);
+    assert_int_equal(tenon_report(s, TENON_REPORT_EXPLAIN, &json, NULL), TENON_OK);
+    assert_non_null(strstr(json, "memory_limit leaves no room"));
+    tenon_report_destroy(json);
+    tenon_session_destroy(s);
     tenon_model_destroy(model);
 }
 
