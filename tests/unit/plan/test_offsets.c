@@ -75,6 +75,27 @@ static void chain_is_optimal(void **unused)
     assert_int_equal(total, bound);
 }
 
+// Long and sparse: the blocks are looked up by lifetime instead of scanned.
+static void long_and_sparse(void **unused)
+{
+    tn_heap heap;
+    static tn_block blocks[3000];
+    size_t total, bound;
+    (void)unused;
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    for (uint64_t seed = 1; seed <= 5; seed++) {
+        state = seed;
+        for (int i = 0; i < 3000; i++) {
+            const int first = draw(0, 2000);
+            blocks[i] = (tn_block){.first = first, .last = first + draw(0, i % 50 ? 5 : 1000), .bytes = 64 * (size_t)draw(1, 100)};
+        }
+        assert_true(tn_offsets_assign(blocks, 3000, &total, &bound, &heap));
+        check(blocks, 3000, total);
+        assert_true(total >= bound && total < bound + bound / 4);
+    }
+    assert_int_equal(atomic_load(&heap.live_bytes), 0);
+}
+
 // The smallest arena there is: in some order of offsets each block lies right on what is live with it below.
 typedef struct exact {
     tn_block blocks[8];
@@ -141,7 +162,7 @@ static void none(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_lifetimes), cmocka_unit_test(chain_is_optimal),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_lifetimes), cmocka_unit_test(chain_is_optimal), cmocka_unit_test(long_and_sparse),
                                        cmocka_unit_test(small_instances_are_optimal), cmocka_unit_test(none)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
