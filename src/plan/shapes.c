@@ -109,13 +109,14 @@ static bool has_control(const tn_graph *graph)
 static tn_status separate_outputs(tn_work *work)
 {
     tn_graph *graph = work->graph;
+    bool *seen = tn_arena_array(&work->scratch, graph->n_values + 1, sizeof *seen);     // by value id
+    if (!seen) {
+        return tn_fail_memory(work->diag, "plan", graph->n_values);
+    }
     for (size_t i = 0; i < graph->n_outputs; i++) {
         tn_value *value = graph->outputs[i];
-        bool twice = value->is_input || !value->producer;
-        for (size_t j = 0; j < i && !twice; j++) {
-            twice = graph->outputs[j] == value;
-        }
-        if (!twice) {
+        if (!value->is_input && value->producer && !seen[value->id]) {
+            seen[value->id] = true;
             continue;
         }
         const tn_op *identity = tn_registry_op("identity");
