@@ -246,15 +246,20 @@ static uint8_t wanted_layout(tn_work *work, const tn_use *use)
     return tn_work_operand_layout(work, use->node, choice->row, choice->in, choice->out, use->index);
 }
 
-// What the consumers of a value pay for conversions when it lies in `layout`.
-static double consumers_pay(tn_work *work, const tn_value *value, uint8_t layout)
+#define USES_COMPARED 256   // of a value that many read the first ones and the node itself: asking all for each of them is quadratic
+
+// What the consumers of a value pay for conversions when it lies in `layout`: its first `most` uses, and `own` (may be NULL).
+static double consumers_pay(tn_work *work, const tn_value *value, uint8_t layout, size_t most, const tn_use *own)
 {
     bool wanted[TN_LAYOUT_COUNT] = {false};
     if (value->is_output) {
         wanted[TN_LAYOUT_PLAIN] = true;
     }
-    for (size_t u = 0; u < value->n_uses; u++) {
+    for (size_t u = 0; u < TN_MIN(value->n_uses, most); u++) {
         wanted[wanted_layout(work, &value->uses[u])] = true;
+    }
+    if (own) {
+        wanted[wanted_layout(work, own)] = true;
     }
     double sum = 0;
     for (int l = 0; l < TN_LAYOUT_COUNT; l++) {
@@ -275,11 +280,11 @@ static double price(tn_work *work, tn_node *node, const tn_choice *choice)
             seen = seen || node->in[j] == node->in[i];
         }
         if (node->in[i] && !node->in[i]->constant && !seen) {
-            sum += consumers_pay(work, node->in[i], work->layout[node->in[i]->id]);
+            sum += consumers_pay(work, node->in[i], work->layout[node->in[i]->id], USES_COMPARED, &(tn_use){node, i});
         }
     }
     if (node->n_out && node->out[0]) {
-        sum += consumers_pay(work, node->out[0], choice->out);
+        sum += consumers_pay(work, node->out[0], choice->out, USES_COMPARED, NULL);
     }
     work->chosen[node->id] = old;
     return sum;
@@ -344,7 +349,7 @@ static double total(tn_work *work)
     for (size_t i = 0; i < work->graph->n_values; i++) {
         const tn_value *value = work->graph->values[i];
         if (value && !value->constant && (value->producer || value->is_input)) {
-            sum += consumers_pay(work, value, work->layout[i]);
+            sum += consumers_pay(work, value, work->layout[i], SIZE_MAX, NULL);
         }
     }
     return sum;

@@ -14,7 +14,8 @@
 
 #define MIN_WIDTH 4
 #define MAX_WIDTH 96
-#define MAX_BRANCHES 32            // ready nodes looked at from one state
+#define MAX_BRANCHES 32            // candidates of one state
+#define MAX_LOOKED 512             // ready nodes looked at from one state: thousands of equal branches would be looked at at each level
 
 typedef struct state {
     size_t peak, live;
@@ -170,8 +171,9 @@ static size_t expand(search *f, size_t parent, size_t count, size_t limit)
 {
     const state *from = &f->now[parent];
     const size_t before = count;
-    for (size_t w = 0; w < f->words; w++) {
-        for (uint64_t bits = from->ready[w]; bits; bits &= bits - 1) {
+    int looked = 0;
+    for (size_t w = 0; w < f->words && looked < MAX_LOOKED; w++) {
+        for (uint64_t bits = from->ready[w]; bits; bits &= bits - 1, looked++) {
             const uint32_t node = (uint32_t)(w * 64 + (size_t)__builtin_ctzll(bits));
             const effect e = run_node(f, node, from->live, from->done);
             const step candidate = {.peak = TN_MAX(from->peak, e.during), .live = e.after, .hash = from->hash ^ number_of(node),
