@@ -3,6 +3,7 @@
 // Ownership: none. Threads: one, that of the session.
 #include "api/api.h"
 
+#include "base/map.h"
 #include "base/num.h"
 
 #include <string.h>
@@ -121,19 +122,14 @@ static tn_status take_shape(tenon_session *session, size_t index, const tenon_in
     return TN_OK;
 }
 
-// Feeds without data: shapes from the list, else from inputs that are set, else as the model fixes them.
-static tn_status gather_shapes(tenon_session *session, const tenon_input_shape *shapes, size_t count, tn_diag *diag)
+// Feeds without data: shapes from the list (by name), else from inputs that are set, else as the model fixes them.
+static tn_status gather_inputs(tenon_session *session, const tn_map *by_name, tn_diag *diag)
 {
     const tn_program *program = session->wanted->program;
     const tn_graph *graph = tn_program_graph(program);
-    size_t used = 0;
     for (size_t i = 0; i < session->n_inputs; i++) {
         const tn_value *value = graph->inputs[i];
-        const tenon_input_shape *given = NULL;
-        for (size_t k = 0; k < count; k++) {
-            given = strcmp(shapes[k].name, value->name) == 0 ? &shapes[k] : given;
-            used += given == &shapes[k];
-        }
+        const tenon_input_shape *given = tn_map_find(by_name, value->name, strlen(value->name));
         session->feeds[i] = session->inputs[i].set ? session->inputs[i].tensor : unset(value);
         if (given) {
             TN_TRY(take_shape(session, i, given, diag));
@@ -144,7 +140,34 @@ static tn_status gather_shapes(tenon_session *session, const tenon_input_shape *
             return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the contents of this input decide shapes: give its values");
         }
     }
-    return used == count ? TN_OK : tn_fail(diag, TN_NOT_FOUND, "shapes", "a shape names no input of the model, or one twice");
+    return TN_OK;
+}
+
+// A model may have thousands of inputs: names are looked up, not compared one by one.
+static tn_status gather_shapes(tenon_session *session, const tenon_input_shape *shapes, size_t count, tn_diag *diag)
+{
+    const tn_graph *graph = tn_program_graph(session->wanted->program);
+    tn_arena arena;
+    tn_map given, known;
+    bool room = true;
+    size_t used = 0;
+    tn_arena_init(&arena, session->heap);
+    tn_map_init(&given, &arena);
+    tn_map_init(&known, &arena);
+    for (size_t i = 0; i < session->n_inputs && count && room; i++) {
+        room = tn_map_set(&known, graph->inputs[i]->name, strlen(graph->inputs[i]->name), graph->inputs[i]);
+    }
+    for (size_t k = 0; k < count && room; k++) {
+        const size_t length = strlen(shapes[k].name);
+        room = tn_map_set(&given, shapes[k].name, length, (void *)(uintptr_t)&shapes[k]);
+        used += tn_map_find(&known, shapes[k].name, length) != NULL;
+    }
+    tn_status status = room ? gather_inputs(session, &given, diag) : tn_fail_memory(diag, "shapes", count * sizeof *shapes);
+    if (status == TN_OK && used != count) {
+        status = tn_fail(diag, TN_NOT_FOUND, "shapes", "a shape names no input of the model, or one twice");
+    }
+    tn_arena_deinit(&arena);
+    return status;
 }
 
 tenon_status tenon_session_prepare_shapes(tenon_session *session, const tenon_input_shape *shapes, size_t count, const char *const *names,
