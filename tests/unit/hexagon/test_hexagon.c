@@ -266,13 +266,14 @@ typedef struct liar {
     uint8_t *page;
     pthread_t thread;
     atomic_int stop;
-    uint32_t seed;
+    _Atomic uint32_t seed;       // both sides ask for lies
 } liar;
 
 static uint32_t lie(liar *l)
 {
-    l->seed = l->seed * 1664525u + 1013904223u;
-    return l->seed >> 8;
+    const uint32_t seed = atomic_load(&l->seed) * 1664525u + 1013904223u;
+    atomic_store(&l->seed, seed);
+    return seed >> 8;
 }
 
 static _Atomic uint32_t *word(liar *l, size_t offset, int i) { return (_Atomic uint32_t *)(void *)(l->page + offset + 4 * (size_t)i); }
@@ -328,7 +329,7 @@ static tn_status liar_start(void **state, tn_heap *heap, int page_fd, tn_diag *d
     liar *l = tn_take_zero(heap, 1, sizeof *l);
     assert_non_null(l);
     l->heap = heap;
-    l->seed = next_seed++ * 7919;
+    atomic_init(&l->seed, next_seed++ * 7919);
     l->page = mmap(NULL, TN_HEX_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, page_fd, 0);
     assert_true(l->page != MAP_FAILED);
     assert_int_equal(pthread_create(&l->thread, NULL, lie_on, l), 0);
