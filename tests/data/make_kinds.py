@@ -63,6 +63,8 @@ def main():
         kind = case.model.graph.node[0].op_type if case.model is not None and case.model.graph.node else ""
         if not kind or kind in seen:
             continue
+        if kind == "ImageDecoder" and "bmp" not in case.name:
+            continue             # BMP is read without a library of others, wherever the tests run
         taken = usable(case)
         if not taken:
             continue
