@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every public call with the N-th allocation failing, N = 1 .. end, on a model with one node of each kind: a clean error each time and
 // nothing left. TENON_FULL=1 in the environment tries every N; otherwise a spread of them.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "support/read.h"
 
 #include <tenon/build.h>
 
@@ -32,25 +29,6 @@ static void give(void *context, void *block)
 {
     ((counter *)context)->live--;
     free(block);
-}
-
-typedef struct bytes {
-    unsigned char *data;
-    size_t size;
-} bytes;
-
-static bytes read_all(const char *path)
-{
-    bytes b = {NULL, 0};
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    b.size = (size_t)ftell(file);
-    rewind(file);
-    b.data = malloc(b.size);
-    assert_int_equal(fread(b.data, 1, b.size, file), b.size);
-    fclose(file);
-    return b;
 }
 
 static const unsigned char *read_u32(const unsigned char *at, uint32_t *value)

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // .tenon files: what is saved opens again as the same graph with the same results, packs nothing for its target, and refuses to open
 // when anything in it was changed. Files are made in a temporary folder.
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
+#include "support/read.h"
 
 #include <tenon/build.h>
 
@@ -26,25 +23,6 @@ static const char *path_of(const char *name)
     char *path = paths[next++ % 4];
     snprintf(path, sizeof paths[0], "%s/%s", folder, name);
     return path;
-}
-
-typedef struct bytes {
-    unsigned char *data;
-    size_t size;
-} bytes;
-
-static bytes read_all(const char *path)
-{
-    bytes b = {NULL, 0};
-    FILE *file = fopen(path, "rb");
-    assert_non_null(file);
-    fseek(file, 0, SEEK_END);
-    b.size = (size_t)ftell(file);
-    rewind(file);
-    b.data = malloc(b.size + 1);
-    assert_int_equal(fread(b.data, 1, b.size, file), b.size);
-    fclose(file);
-    return b;
 }
 
 static void write_all(const char *path, const void *data, size_t size)

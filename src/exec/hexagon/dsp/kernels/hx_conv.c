@@ -58,10 +58,9 @@ uint32_t tn_hx_conv_check_channels(const tn_hx_graph *graph, const tn_hx_node *n
     return a->n_multipliers == 1 || a->n_multipliers == (uint32_t)channels ? TN_HEX_WHY_NONE : TN_HEX_WHY_ATTR;
 }
 
-static uint32_t check(tn_hx_graph *graph, tn_hx_node *node)
+// What conv and deconv ask of their operands alike.
+static uint32_t check_operands(const tn_hx_value *x, const tn_hx_value *w, const tn_hx_value *y)
 {
-    const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
-    tn_hx_attr *a = &node->attr;
     if (!w) {
         return TN_HEX_WHY_ARITY;
     }
@@ -70,6 +69,17 @@ static uint32_t check(tn_hx_graph *graph, tn_hx_node *node)
     }
     if (x->rank != 4 || w->rank != 4 || y->rank != 4 || w->dims[2] > 1024 || w->dims[3] > 1024) {
         return TN_HEX_WHY_SHAPE;
+    }
+    return TN_HEX_WHY_NONE;
+}
+
+static uint32_t check(tn_hx_graph *graph, tn_hx_node *node)
+{
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    tn_hx_attr *a = &node->attr;
+    const uint32_t why = check_operands(x, w, y);
+    if (why != TN_HEX_WHY_NONE) {
+        return why;
     }
     a->kernel[0] = w->dims[2];
     a->kernel[1] = w->dims[3];
@@ -82,14 +92,9 @@ static uint32_t check_deconv(tn_hx_graph *graph, tn_hx_node *node)
 {
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
     tn_hx_attr *a = &node->attr;
-    if (!w) {
-        return TN_HEX_WHY_ARITY;
-    }
-    if (x->dtype != y->dtype || (x->dtype != TN_HEX_U8 && x->dtype != TN_HEX_S8)) {
-        return TN_HEX_WHY_DTYPE;
-    }
-    if (x->rank != 4 || w->rank != 4 || y->rank != 4 || w->dims[2] > 1024 || w->dims[3] > 1024) {
-        return TN_HEX_WHY_SHAPE;
+    const uint32_t why = check_operands(x, w, y);
+    if (why != TN_HEX_WHY_NONE) {
+        return why;
     }
     int fits = x->dims[0] == y->dims[0] && w->dims[0] == x->dims[1] && (int64_t)w->dims[1] * a->group == y->dims[1] &&
                w->dims[0] % a->group == 0;
