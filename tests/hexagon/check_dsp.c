@@ -245,6 +245,7 @@ static int check_op(const settings *s, int op)
             printf("  seed %llu, case %d\n", (unsigned long long)s->seed, i);
         }
     }
+    dsp_unmap(&d, &buffer);
     dsp_close(&d);
     printf("%-16s %s\n", op_name(op), failed ? "FAILED" : "ok");
     fflush(stdout);

@@ -21,7 +21,9 @@
 
 extern char **environ;
 
-enum { MAX_WORDS = 1 << 20 };
+// The child finds the page and the socket at FD_PAGE and FD_SOCKET. The parent holds its own above them: a descriptor that had one of these
+// numbers already would be overwritten by the other's before its turn to be copied came.
+enum { MAX_WORDS = 1 << 20, FD_PAGE = 10, FD_SOCKET = 11, FD_FREE = 12 };
 
 static uint32_t *word(const dsp *d, uint32_t offset) { return (uint32_t *)(d->page + offset); }
 
@@ -57,16 +59,31 @@ static bool wait_word(dsp *d, uint32_t offset, uint32_t old)
     return true;
 }
 
+// The same file under a number from FD_FREE on; takes fd over.
+static int above(int fd)
+{
+    const int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, FD_FREE);
+    if (fd >= 0) {
+        close(fd);
+    }
+    return high;
+}
+
 bool dsp_open(dsp *d, const dsp_options *options)
 {
     memset(d, 0, sizeof *d);
     d->seconds = 120;
-    int pair[2];
-    d->page_fd = memfd_create("dsp-page", MFD_CLOEXEC);
+    int pair[2] = {-1, -1};
+    d->page_fd = above(memfd_create("dsp-page", MFD_CLOEXEC));
     if (d->page_fd < 0 || ftruncate(d->page_fd, TN_HEX_PAGE) != 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         return false;
     }
+    pair[0] = above(pair[0]);
+    pair[1] = above(pair[1]);
     d->page = mmap(NULL, TN_HEX_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, d->page_fd, 0);
+    if (pair[0] < 0 || pair[1] < 0 || d->page == MAP_FAILED) {
+        return false;
+    }
     uint32_t *config = word(d, TN_HEX_AT_CONFIG);
     config[TN_HEX_CONFIG_MAGIC] = TN_HEX_MAGIC;
     config[TN_HEX_CONFIG_PROTOCOL] = TN_HEX_PROTOCOL;
@@ -79,8 +96,8 @@ bool dsp_open(dsp *d, const dsp_options *options)
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_adddup2(&actions, d->page_fd, 10);
-    posix_spawn_file_actions_adddup2(&actions, pair[1], 11);
+    posix_spawn_file_actions_adddup2(&actions, d->page_fd, FD_PAGE);
+    posix_spawn_file_actions_adddup2(&actions, pair[1], FD_SOCKET);
     char *argv[] = {"qemu-hexagon", "-cpu", "v67", (char *)options->program, "10", "11", NULL};
     const int failed = posix_spawnp(&d->pid, "qemu-hexagon", &actions, NULL, argv, environ);
     posix_spawn_file_actions_destroy(&actions);
@@ -89,7 +106,11 @@ bool dsp_open(dsp *d, const dsp_options *options)
         d->pid = 0;
         return false;
     }
-    return wait_word(d, TN_HEX_AT_ALIVE + 4 * TN_HEX_ALIVE_READY, 0);
+    const bool ready = wait_word(d, TN_HEX_AT_ALIVE + 4 * TN_HEX_ALIVE_READY, 0);
+    if (!ready) {
+        dsp_close(d);   // a child that stayed would hold the caller's output open for ever
+    }
+    return ready;
 }
 
 void dsp_close(dsp *d)
