@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Workers: a job is one pool item per slot, and each slot takes tiles from a shared counter until none is left. So a slot is on one
 // thread at a time whatever the pool does, and a slow thread takes fewer tiles. A job lives on the caller's stack.
+// A pool of the default kind is made by the first job that has work for it: to start threads takes milliseconds now and then, until the
+// system has given each a core, and a session that has nothing to prepare, or whose steps are small, needs none.
 // Ownership: see sys/workers.h. Threads: one job at a time.
 #include "sys/workers.h"
 #include "base/macros.h"
@@ -9,11 +11,13 @@
 #include "sys/threads/watch.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 struct tn_workers {
     tn_heap *heap;
-    tn_pool pool;         // run NULL: one thread, no pool
+    tn_pool pool;         // run NULL: no pool, everything runs on the caller's thread
     unsigned threads;
+    bool later;           // the pool is still to be made
     tn_watch *watch;      // NULL: nobody looks
 };
 
@@ -39,13 +43,8 @@ tn_status tn_workers_create(tn_workers **out, tn_heap *heap, unsigned threads, c
     workers->threads = threads;
     if (threads > 1 && pool) {
         workers->pool = *pool;
-    } else if (threads > 1) {
-        const tn_status status = TN_POOL_DEFAULT(&workers->pool, heap, threads, diag);
-        if (status != TN_OK) {
-            tn_give(heap, workers);
-            return status;
-        }
     }
+    workers->later = threads > 1 && !pool;
     *out = workers;
     return TN_OK;
 }
@@ -104,9 +103,21 @@ static void run_watched(void *context, size_t slot)
     watch->shares[slot * watch->room + watch->used[slot]++] = (tn_share){begin, tn_clock_ns(), tiles};
 }
 
+// Without memory for a pool jobs run on the caller's thread: slower, with the same results.
+static void make_pool(tn_workers *workers)
+{
+    workers->later = false;
+    if (TN_POOL_DEFAULT(&workers->pool, workers->heap, workers->threads, NULL) != TN_OK) {
+        workers->pool = (tn_pool){0};
+    }
+}
+
 void tn_workers_run(tn_workers *workers, tn_task task, void *context, size_t total, size_t tile)
 {
     tile = tile ? tile : 1;
+    if (workers && workers->later && total > tile) {
+        make_pool(workers);
+    }
     if (!workers || !workers->pool.run || total <= tile) {
         for (size_t first = 0; first < total; first += TN_MIN(tile, total - first)) {
             task(context, first, TN_MIN(tile, total - first), 0);

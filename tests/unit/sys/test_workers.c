@@ -4,6 +4,7 @@
 #include "sys/clock.h"
 #include "sys/threads/thread_pool.h"
 
+#include <dirent.h>
 #include <stdatomic.h>
 #include <string.h>
 
@@ -52,14 +53,31 @@ static void check_all(tn_workers *workers)
     check_run(workers, 7, 3);
 }
 
+static int count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int n = 0;
+    assert_non_null(tasks);
+    for (const struct dirent *e = readdir(tasks); e; e = readdir(tasks)) {
+        n += e->d_name[0] != '.';
+    }
+    closedir(tasks);
+    return n;
+}
+
 static void test_default_pool(void **state)
 {
+    const int threads = count_threads();
     tn_heap heap;
     tn_workers *workers;
     tn_diag diag = {0};
     tn_heap_init(&heap, NULL, NULL, NULL);
     assert_int_equal(tn_workers_create(&workers, &heap, THREADS, NULL, &diag), TN_OK);
     assert_int_equal(tn_workers_count(workers), THREADS);
+    check_run(workers, 10, 10);   // one tile needs no thread
+    assert_int_equal(count_threads(), threads);
+    check_run(workers, ITEMS, 1);
+    assert_true(count_threads() > threads);
     const size_t before = atomic_load(&heap.live_bytes);
     check_all(workers);
     assert_int_equal(atomic_load(&heap.live_bytes), before);
@@ -128,6 +146,8 @@ static bool create(tn_heap *heap, void *context)
     if (status != TN_OK) {
         assert_int_equal(status, TN_OUT_OF_MEMORY);
         assert_null(workers);
+    } else {
+        check_run(workers, ITEMS, 10);
     }
     tn_workers_destroy(workers);
     return status == TN_OK;
@@ -136,6 +156,16 @@ static bool create(tn_heap *heap, void *context)
 static void test_survives_every_failing_request(void **state)
 {
     assert_true(tn_fail_every_request(create, NULL) >= 1);
+}
+
+static void test_works_without_memory_for_a_pool(void **state)
+{
+    tn_fail_heap failing;
+    tn_workers *workers;
+    tn_fail_heap_init(&failing, 2);
+    assert_int_equal(tn_workers_create(&workers, &failing.heap, THREADS, NULL, NULL), TN_OK);
+    check_all(workers);
+    tn_workers_destroy(workers);
 }
 
 static void test_clock_goes_forward(void **state)
@@ -156,6 +186,7 @@ int main(void)
         cmocka_unit_test(test_callers_pool),
         cmocka_unit_test(test_one_thread_needs_no_pool),
         cmocka_unit_test(test_survives_every_failing_request),
+        cmocka_unit_test(test_works_without_memory_for_a_pool),
         cmocka_unit_test(test_clock_goes_forward),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
