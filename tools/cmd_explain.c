@@ -90,9 +90,10 @@ static void print_node(const cJSON *node, int index, bool brief)
     const char *in = tn_cli_string(node, "layout_in", "-"), *out = tn_cli_string(node, "layout_out", "-");
     printf("%4d %s%s%s  %s  %s %s\n", index, tn_cli_bold(), tn_cli_shown(tn_cli_string(node, "name", "?")), tn_cli_plain(),
            tn_cli_string(node, "op", "?"), tn_cli_string(node, "dtype", "-"), shape);
-    printf("      kernel %s (%s) on %s, %s%s%s, %s%s%s\n", tn_cli_string(node, "kernel", "-"), tn_cli_string(node, "impl", "-"),
+    const char *precision = tn_cli_string(node, "precision", NULL);
+    printf("      kernel %s (%s) on %s, %s%s%s%s%s, %s%s%s\n", tn_cli_string(node, "kernel", "-"), tn_cli_string(node, "impl", "-"),
            tn_cli_string(node, "device", "-"), in, strcmp(in, out) ? " -> " : "", strcmp(in, out) ? out : "",
-           tn_cli_string(node, "lease", "-"), n > 0 ? ", MACs " : "", n > 0 ? tn_cli_count_text(macs, n) : "");
+           precision ? " kept in " : "", precision ? precision : "", tn_cli_string(node, "lease", "-"), n > 0 ? ", MACs " : "", n > 0 ? tn_cli_count_text(macs, n) : "");
     const char *fallback = tn_cli_string(node, "fallback", NULL);
     if (fallback) {
         printf("      %sfell back%s: %s\n", tn_cli_red(), tn_cli_plain(), fallback);

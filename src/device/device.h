@@ -59,12 +59,19 @@ typedef struct tn_flow {
     tn_device *device;
 } tn_flow;
 
+// Where a device tells that it keeps a node in another precision than asked for. Not TN_OK: that is forbidden, with the message.
+typedef struct tn_flow_listener {
+    tn_status (*precision)(void *context, const tn_node *node, const char *what, tn_diag *diag);
+    void *context;
+} tn_flow_listener;
+
 typedef struct tn_flow_request {
     const tn_graph *graph;    // closed, all shapes known; operands and results are PLAIN tensors in host memory; outlives the flow
     const char *precision;    // "fp32", ...
     const char *store;        // "image", "buffer": how a GPU keeps grids; NULL: the device's choice
     uint64_t slice_ns;        // a device that shares itself with a display runs no longer at a stretch; 0: as long as it takes
-    const char *cache;        // folder where the device may keep what it builds; NULL: none
+    const char *cache;        // folder where the device may keep what it builds; NULL: none. These texts outlive the flow
+    const tn_flow_listener *listener;   // while the flow is made; may be NULL
     tn_diag *diag;
 } tn_flow_request;
 
@@ -92,6 +99,7 @@ typedef struct tn_flow_run {
     const atomic_int *cancel;     // non-zero: stop; may be NULL
     uint64_t deadline_ns;         // on tn_clock_ns; 0: none
     bool timed;                   // somebody will ask `describe` for the time of each node
+    const tn_flow_listener *listener;   // may be NULL
     tn_diag *diag;
 } tn_flow_run;
 
@@ -99,6 +107,7 @@ typedef struct tn_flow_run {
 typedef struct tn_flow_node {
     const tn_node *node;
     const char *kernel, *impl, *layout_in, *layout_out;
+    const char *precision;    // how the result is kept, where it was asked for; NULL: as its type says
     uint64_t nanoseconds;     // of the last run where measured, else 0
 } tn_flow_node;
 

@@ -229,11 +229,21 @@ static bool find_plan(tn_program *program)
     return false;
 }
 
+// Of a sub-flow's node: the device keeps it in another precision than asked for.
+static tn_status hear_precision(void *context, const tn_node *node, const char *what, tn_diag *diag)
+{
+    tn_plan_context *own = context;
+    own->precision_events++;
+    return tn_plan_tell(own, node, TN_STRICT_PRECISION, what, diag);
+}
+
 static tn_status compile_flow(tn_program *program, const tn_step *step, tn_flow **flow, tn_diag *diag)
 {
-    const tn_plan_context *context = program->context;
+    tn_plan_context *context = program->context;
+    const tn_flow_listener listener = {hear_precision, context};
     const tn_flow_request request = {.graph = step->node->bodies[0], .precision = context->precision,
-                                     .store = context->store, .cache = context->cache, .slice_ns = context->slice_ns, .diag = diag};
+                                     .store = context->store, .cache = context->cache, .slice_ns = context->slice_ns,
+                                     .listener = &listener, .diag = diag};
     for (size_t d = 0; d < context->n_devices; d++) {
         if (strcmp(context->devices[d]->vtable->name, step->device) == 0) {
             return context->devices[d]->vtable->compile(context->devices[d], &request, flow);
@@ -484,8 +494,9 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
 {
     const size_t at = (size_t)(step - plan->steps);
     if (plan->flows[at]) {
+        const tn_flow_listener listener = {hear_precision, run->context};
         const tn_flow_run flow = {.in = step->call.in, .out = step->call.out, .cancel = run->cancel, .deadline_ns = run->deadline_ns,
-                                  .timed = run->profile != NULL, .diag = run->diag};
+                                  .timed = run->profile != NULL, .listener = &listener, .diag = run->diag};
         return plan->flows[at]->device->vtable->execute(plan->flows[at], &flow);
     }
     if (step->kind == TN_STEP_CONTROL) {

@@ -90,12 +90,10 @@ static tn_status take_packs(bind *b, const tn_node *node, tn_step *step, const t
     return TN_OK;
 }
 
-// A fall-back of any kind: an error where strict forbids it, else a warning.
-static tn_status tell(bind *b, const tn_node *node, unsigned strict, const char *what)
+tn_status tn_plan_tell(const tn_plan_context *context, const tn_node *node, unsigned strict, const char *what, tn_diag *diag)
 {
-    const tn_plan_context *context = b->work->context;
     if (context->strict & strict) {
-        return tn_fail(b->work->diag, TN_FALLBACK, node->name, "%s %s; strict forbids it", node->op->name, what);
+        return tn_fail(diag, TN_FALLBACK, node->name, "%s %s; strict forbids it", node->op->name, what);
     }
     if (context->log) {
         char text[512];
@@ -103,6 +101,11 @@ static tn_status tell(bind *b, const tn_node *node, unsigned strict, const char 
         context->log(context->log_context, 2, text);
     }
     return TN_OK;
+}
+
+static tn_status tell(bind *b, const tn_node *node, unsigned strict, const char *what)
+{
+    return tn_plan_tell(b->work->context, node, strict, what, b->work->diag);
 }
 
 static tn_status fallback(bind *b, const tn_node *node)

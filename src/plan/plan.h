@@ -148,6 +148,9 @@ void tn_plan_destroy(tn_plan *plan);      // rest_program and bodies must be gon
 // For every input of a graph: whether its contents (not only its shape) can decide a shape, an axis, a count or a branch.
 tn_status tn_plan_value_inputs(const tn_graph *graph, bool *by_value, tn_heap *heap, tn_diag *diag);
 
+// A fall-back of any kind: an error where the context's strict has one of these bits, else a warning.
+tn_status tn_plan_tell(const tn_plan_context *context, const tn_node *node, unsigned strict, const char *what, tn_diag *diag);
+
 // Parts of the JSON reports, written into an open array (explain, blocks) or added to sums.
 struct tn_text;
 void tn_plan_explain(const tn_plan *plan, const tn_plan_context *context, struct tn_text *text);   // one object for each node

@@ -25,6 +25,7 @@ typedef struct tn_cl_mem {
     size_t bytes;
     struct tn_cl_mem *of;             // a view: the columns from x0 on of this grid, which has the memory; NULL: its own
     size_t x0;
+    int watch;                        // 1 + id of the value that it holds; 0: of none
     int first, last;                  // steps that touch it
     cl_mem handle;
     struct tn_cl_block *block;        // where the handle comes from, when not its own
@@ -64,6 +65,7 @@ typedef struct tn_cl_step {
     size_t global[3], local[3];       // local[0] = 0: the driver's choice
     size_t real[3];                   // items that have work; global is rounded up to groups
     bool image, grid_out;             // it reads or writes images; writes a grid
+    bool half_out, watched;           // of halves; it has the argument `watch`
     cl_event event;                   // of the last run, while timed
     uint64_t nanoseconds;             // of the last timed run
 } tn_cl_step;
@@ -84,6 +86,10 @@ typedef struct tn_cl_flow {
     tn_cl_mem *flag;                  // one int: not 0 when a kernel met an index outside its tensor; NULL: none looks
     cl_int flag_seen;
     tn_cl_mem *check;                 // one int: the first step that wrote outside its grid, or 0
+    tn_flow_request request;          // what it was made for; half precision only
+    tn_cl_mem *watch;                 // see run/cl_watch.h; NULL: nobody watches
+    cl_int overflow;                  // of the last run: a watched store was out of range
+    unsigned char *wide;              // by value id: kept in f32 for the range of its values
     uint64_t slice_ns;                // longest stretch of work at a time; 0: any
     double rate;                      // measured: nanoseconds for each estimated one
     bool timed;                       // the last run measured each step
@@ -95,7 +101,10 @@ typedef struct tn_cl_build {
     tn_diag *diag;
     tn_status status;
     const char *cache;                // folder of built programs, or NULL
-    bool half;                        // grids hold f16
+    bool half;                        // grids hold f16, those of wide values excepted
+    double watch_limit;               // a store beyond it is noted; watch_all: also where grids hold f32
+    bool watch_all;
+    const tn_flow_listener *listener; // NULL: nobody listens, or what happens was told before
     bool buffers;                     // grids are buffers even where an image would fit
     bool once;                        // steps run now, for constants
     bool retries;                     // the row has a narrower group to offer when the device does not take the first
@@ -136,7 +145,7 @@ tn_cl_mem *tn_cl_weight(tn_cl_build *b, tn_cl_content content, const int64_t dim
 void tn_cl_to_grid(tn_cl_build *b, tn_cl_content content, const int64_t dims[4], int block, tn_cl_mem *plain, tn_cl_mem *grid);
 void tn_cl_to_plain(tn_cl_build *b, tn_cl_content content, const int64_t dims[4], int block, tn_cl_mem *grid, tn_cl_mem *plain);
 tn_cl_mem *tn_cl_flag(tn_cl_build *b);                                // flow->flag
-tn_cl_element tn_cl_float(const tn_cl_build *b);                      // of f32 values in grids
+tn_cl_element tn_cl_float(const tn_cl_build *b);                      // of f32 grids on the way to the result of the node
 
 tn_status tn_cl_memory_assign(tn_cl_build *b);                        // when all steps are there: shares blocks, sets arguments
 void tn_cl_memory_release(tn_cl_flow *flow);

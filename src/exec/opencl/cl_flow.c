@@ -7,6 +7,7 @@
 #include "exec/opencl/rows/cl_rows.h"
 #include "exec/opencl/run/cl_slice.h"
 #include "exec/opencl/run/cl_transfer.h"
+#include "exec/opencl/run/cl_watch.h"
 #include "exec/opencl/tune/cl_table.h"
 
 #include <string.h>
@@ -123,14 +124,19 @@ static void add_outputs(tn_cl_build *b)
 
 tn_status tn_cl_flow_make(tn_cl_context *cl, const tn_flow_request *request, tn_cl_flow **flow)
 {
+    return tn_cl_flow_make_wide(cl, request, NULL, flow);
+}
+
+tn_status tn_cl_flow_make_wide(tn_cl_context *cl, const tn_flow_request *request, const tn_cl_widths *widths, tn_cl_flow **flow)
+{
     tn_cl_build b;
     *flow = NULL;
     if (tn_cl_build_open(&b, cl, request->graph, request->diag) == TN_OK) {
-        b.half = request->precision && strcmp(request->precision, "fp16") == 0;
         b.cache = request->cache;
         b.flow->slice_ns = request->slice_ns;
         b.buffers = request->store ? strcmp(request->store, "buffer") == 0 : cl->buffers_only;
         tn_cl_table_load(cl, request->cache);
+        tn_cl_watch_open(&b, request, widths);
         if (add_inputs(&b) == TN_OK) {
             tn_cl_plan_views(&b);
         }
@@ -191,6 +197,7 @@ static tn_status enqueue_all(tn_cl_flow *flow, const tn_flow_run *run, bool time
             return tn_cl_fail(run->diag, "opencl", "a download", error);
         }
     }
+    TN_TRY(tn_cl_watch_read(flow, run->diag));
     return tn_cl_receive(flow, run);
 }
 

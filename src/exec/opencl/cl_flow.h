@@ -7,6 +7,10 @@
 #include "exec/opencl/cl_build.h"
 
 tn_status tn_cl_flow_make(tn_cl_context *cl, const tn_flow_request *request, tn_cl_flow **flow);
+// The same with values kept in f32 that are known to need it, and perhaps watching for more (run/cl_watch.h).
+struct tn_cl_widths;
+tn_status tn_cl_flow_make_wide(tn_cl_context *cl, const tn_flow_request *request, const struct tn_cl_widths *widths, tn_cl_flow **flow);
+// Once, whatever a watch sees.
 tn_status tn_cl_flow_run(tn_cl_flow *flow, const tn_flow_run *run);
 void tn_cl_flow_release(tn_cl_flow *flow);
 

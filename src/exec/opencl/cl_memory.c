@@ -102,7 +102,7 @@ tn_cl_mem *tn_cl_view_grid(tn_cl_build *b, tn_cl_mem *of, size_t x0, size_t widt
     }
     // A view of a view is one of the grid below; it is in no list, as it owns nothing.
     *mem = (tn_cl_mem){.grid = true, .image = of->image, .element = of->element, .width = width, .height = of->height,
-                       .of = of->of ? of->of : of, .x0 = x0 + of->x0};
+                       .of = of->of ? of->of : of, .x0 = x0 + of->x0, .watch = of->watch};
     mem->bytes = grid_bytes(mem);
     return mem;
 }

@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "exec/opencl/run/cl_slice.h"
+#include "exec/opencl/run/cl_watch.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -237,6 +238,7 @@ void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
         return;
     }
     b->step->grid_out = true;
+    b->step->half_out = mem->element == TN_CL_F16;
     const spelling *s = &spellings[mem->element];
     tn_text_add(&b->params, mem->image ? "__write_only image2d_t %s_" : mem->element == TN_CL_F16 ? "__global half *%s_"
                             : mem->element == TN_CL_U8 ? "__global uchar4 *%s_" : mem->element == TN_CL_I32 ? "__global int4 *%s_"
@@ -245,7 +247,8 @@ void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
         number(b, (int64_t)(mem->of ? mem->of->width : mem->width), name, "_pitch");
     }
     const char *x0 = first_column(b, name, mem, column);
-    const char *macro = b->cl->checked ? "PUT" : "WRITE";
+    const bool watched = tn_cl_watches(b, mem);
+    const char *macro = b->cl->checked ? "PUT" : watched ? "STORE" : "WRITE";
     if (mem->image) {
         tn_text_add(&b->prologue, "#define %s_%s(px, py, v) write_image%s(%s_, (int2)((px)%s, (py)), (v))\n", name, macro, s->suffix, name, x0);
     } else if (mem->element == TN_CL_F16) {
@@ -258,8 +261,11 @@ void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
     if (b->cl->checked) {
         number(b, (int64_t)mem->width, name, "_w");
         number(b, (int64_t)mem->height, name, "_h");
-        tn_text_add(&b->prologue, "#define %s_WRITE(px, py, v) do { if ((uint)(px) >= (uint)%s_w || (uint)(py) >= (uint)%s_h) check[0] = "
-                    "step_number; else { %s_PUT(px, py, v); } } while (0)\n", name, name, name, name);
+        tn_text_add(&b->prologue, "#define %s_%s(px, py, v) do { if ((uint)(px) >= (uint)%s_w || (uint)(py) >= (uint)%s_h) check[0] = "
+                    "step_number; else { %s_PUT(px, py, v); } } while (0)\n", name, watched ? "STORE" : "WRITE", name, name, name);
+    }
+    if (watched) {
+        tn_cl_watch_store(b, name, mem);
     }
 }
 

@@ -4,6 +4,7 @@
 // Ownership: see cl_build.h. Threads: one.
 #include "exec/opencl/cl_build.h"
 #include "exec/opencl/rows/cl_rows.h"
+#include "exec/opencl/run/cl_watch.h"
 
 #include <string.h>
 
@@ -41,8 +42,6 @@ tn_cl_mem *tn_cl_flag(tn_cl_build *b)
     }
     return b->flow->flag;
 }
-
-tn_cl_element tn_cl_float(const tn_cl_build *b) { return b->half ? TN_CL_F16 : TN_CL_F32; }
 
 // ---- conversions ----
 
@@ -130,7 +129,8 @@ tn_cl_mem *tn_cl_weight(tn_cl_build *b, tn_cl_content content, const int64_t dim
     const bool outer = b->once;
     b->once = true;
     tn_cl_mem *plain = tn_cl_upload(b, data, bytes);
-    tn_cl_mem *grid = tn_cl_take_grid(b, content == TN_CL_ARGUMENT ? TN_CL_F32 : tn_cl_float(b), width, height);
+    const bool half = content != TN_CL_ARGUMENT && tn_cl_watch_weight(b, data, bytes / sizeof(float));
+    tn_cl_mem *grid = tn_cl_take_grid(b, half ? TN_CL_F16 : TN_CL_F32, width, height);
     tn_cl_to_grid(b, content, dims, block, plain, grid);
     tn_cl_drop(b, plain);
     b->once = outer;
@@ -165,7 +165,10 @@ tn_cl_mem *tn_cl_new_grid(tn_cl_build *b, tn_cl_value *value)
     if (whole && whole->cells && whole->cells->height == height) {
         value->cells = tn_cl_view_grid(b, whole->cells, (size_t)(value->block * dims[3]), width);
     } else {
-        value->cells = tn_cl_take_grid(b, tn_cl_float(b), width, height);
+        value->cells = tn_cl_take_grid(b, tn_cl_watch_value(b, value) ? TN_CL_F16 : TN_CL_F32, width, height);
+        if (value->cells) {
+            value->cells->watch = (int)value->value->id + 1;
+        }
     }
     return value->cells;
 }

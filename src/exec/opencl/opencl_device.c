@@ -5,6 +5,7 @@
 #include "exec/opencl/cl_disk.h"
 #include "exec/opencl/rows/cl_rows.h"
 #include "exec/opencl/run/cl_hints.h"
+#include "exec/opencl/run/cl_watch.h"
 #include "exec/opencl/tune/cl_search.h"
 #include "exec/opencl/tune/cl_table.h"
 
@@ -100,7 +101,7 @@ static tn_status opencl_compile(tn_device *device, const tn_flow_request *reques
 
 static tn_status opencl_execute(tn_flow *flow, const tn_flow_run *run)
 {
-    return (run->timed ? tn_cl_flow_time : tn_cl_flow_run)((tn_cl_flow *)flow, run);
+    return tn_cl_watched_run((tn_cl_flow *)flow, run);
 }
 
 static void opencl_release(tn_flow *flow) { tn_cl_flow_release((tn_cl_flow *)flow); }
@@ -119,6 +120,7 @@ static void opencl_describe(const tn_flow *base, void (*visit)(const tn_flow_nod
                 line.impl = tn_impl_text(step->image ? TN_IMPL_OPENCL_IMAGE : TN_IMPL_OPENCL_BUFFER);
                 line.layout_in = step->n_args > 0 && step->args[0].mem && step->args[0].mem->grid ? "in_out_channel" : "plain";
                 line.layout_out = step->grid_out ? "in_out_channel" : "plain";
+                line.precision = flow->watch ? step->half_out ? "fp16" : "fp32" : NULL;
                 line.nanoseconds += step->nanoseconds;
             }
         }

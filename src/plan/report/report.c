@@ -138,6 +138,7 @@ static void explain_flow_node(const tn_flow_node *described, void *context)
     tn_json_int(f->text, 1);
     key_string(f->text, "layout_in", described->layout_in);
     key_string(f->text, "layout_out", described->layout_out);
+    key_string(f->text, "precision", described->precision);
     key_string(f->text, "lease", "device");
     key_string(f->text, "dtype", result ? tn_dtype_text(result->dtype) : NULL);
     tn_json_key(f->text, "shape");
