@@ -62,6 +62,7 @@ typedef struct tn_cl_step {
     const tn_cl_layer *layer;         // kernels that have tiles: what they depend on, and the tile; else NULL
     tn_cl_tile tile;
     double estimate;                  // nanoseconds, before anything was measured
+    double group_ns;                  // of one group, measured by slices; 0: not yet
     size_t global[3], local[3];       // local[0] = 0: the driver's choice
     size_t real[3];                   // items that have work; global is rounded up to groups
     bool image, grid_out;             // it reads or writes images; writes a grid
@@ -91,7 +92,9 @@ typedef struct tn_cl_flow {
     cl_int overflow;                  // of the last run: a watched store was out of range
     unsigned char *wide;              // by value id: kept in f32 for the range of its values
     uint64_t slice_ns;                // longest stretch of work at a time; 0: any
-    double rate;                      // measured: nanoseconds for each estimated one
+    double rate;                      // measured: nanoseconds for each estimated one; rated: it was
+    bool rated;
+    unsigned slices;                  // of the last run
     bool timed;                       // the last run measured each step
 } tn_cl_flow;
 

@@ -3,6 +3,8 @@
 // Ownership: see the header. Threads: any.
 #include "exec/opencl/cl_driver.h"
 
+#include "sys/clock.h"
+
 #include <dlfcn.h>
 #include <string.h>
 
@@ -17,6 +19,7 @@ bool tn_cl_driver_open(tn_cl_driver *driver, const char **reason)
     for (size_t i = 0; i < TN_COUNT(library_names) && !driver->library; i++) {
         driver->library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
     }
+    driver->Now = tn_clock_ns;
     if (!driver->library) {
         *reason = "no OpenCL library is installed";
         return false;

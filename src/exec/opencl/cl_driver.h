@@ -28,6 +28,7 @@ typedef struct tn_cl_driver {
 #define X(name) __typeof__(&cl##name) name;
     TN_CL_FUNCTIONS(X)
 #undef X
+    uint64_t (*Now)(void);        // not of the driver: the clock that its work is measured with, nanoseconds
     // Of OpenCL 2.0; NULL where the driver is older.
     cl_command_queue(CL_API_CALL *CreateQueueWithProperties)(cl_context context, cl_device_id device, const cl_ulong *properties, cl_int *error);
 } tn_cl_driver;

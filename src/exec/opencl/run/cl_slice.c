@@ -4,45 +4,68 @@
 #include "exec/opencl/run/cl_slice.h"
 
 #include "ops/op_eval.h"
-#include "sys/clock.h"
 
+#include <math.h>
 #include <string.h>
 
 #define WINDOW_NS 20e6        // between looks at cancel and deadline where nobody asked for slices
+#define CAUTION 8.0           // how much longer than expected a kernel may take that was never measured
 
-static int longest_dim(const tn_cl_step *step)
+// The dims of a step by their number of groups: the longest first.
+static void sort_dims(const tn_cl_step *step, int dim[3], size_t groups[3])
 {
-    int best = 0;
-    size_t most = 0;
     for (int d = 0; d < 3; d++) {
-        const size_t groups = step->global[d] / step->local[d];
-        if (groups > most) {
-            most = groups;
-            best = d;
+        const size_t n = step->global[d] / step->local[d];
+        int at = d;
+        for (; at > 0 && groups[at - 1] < n; at--) {
+            dim[at] = dim[at - 1];
+            groups[at] = groups[at - 1];
         }
+        dim[at] = d;
+        groups[at] = n;
     }
-    return best;
 }
 
-size_t tn_cl_slice_count(const tn_cl_step *step, double ns, double limit_ns)
+size_t tn_cl_slice_groups(const tn_cl_step *step)
 {
-    const int d = longest_dim(step);
-    const size_t groups = step->global[d] / step->local[d];
-    const double wanted = limit_ns > 0 ? ns / limit_ns : 0;
-    return wanted <= 1 ? 1 : wanted >= (double)groups ? groups : (size_t)wanted + 1;
+    size_t n = 1;
+    for (int d = 0; d < 3; d++) {
+        n *= step->global[d] / step->local[d];
+    }
+    return n;
 }
 
-bool tn_cl_slice_at(const tn_cl_step *step, size_t count, size_t index, tn_cl_slice *slice)
+static size_t fitting(double each_ns, double limit_ns, size_t most)
 {
-    const int d = longest_dim(step);
-    const size_t groups = step->global[d] / step->local[d], each = TN_CEIL_DIV(groups, count), first = index * each;
-    if (first >= groups) {
-        return false;
+    const double n = each_ns > 0 ? limit_ns / each_ns : (double)most;
+    return n >= (double)most ? most : n < 1 ? 1 : (size_t)n;
+}
+
+size_t tn_cl_slice_next(const tn_cl_step *step, tn_cl_cut *at, double group_ns, double limit_ns, tn_cl_slice *slice)
+{
+    int dim[3];
+    size_t groups[3];
+    sort_dims(step, dim, groups);
+    if (at->row >= groups[0]) {
+        return 0;
     }
+    const double part_ns = group_ns * (double)groups[2], row_ns = part_ns * (double)groups[1];
     *slice = (tn_cl_slice){{0, 0, 0}, {step->global[0], step->global[1], step->global[2]}};
-    slice->offset[d] = first * step->local[d];
-    slice->size[d] = TN_MIN(each, groups - first) * step->local[d];
-    return true;
+    size_t rows = 1, parts = groups[1];
+    slice->offset[dim[0]] = at->row * step->local[dim[0]];
+    if (at->part == 0 && row_ns <= limit_ns) {
+        rows = fitting(row_ns, limit_ns, groups[0] - at->row);
+        at->row += rows;
+    } else {
+        parts = fitting(part_ns, limit_ns, groups[1] - at->part);
+        slice->offset[dim[1]] = at->part * step->local[dim[1]];
+        slice->size[dim[1]] = parts * step->local[dim[1]];
+        at->part += parts;
+        at->row += at->part == groups[1];
+        at->part = at->part == groups[1] ? 0 : at->part;
+    }
+    slice->size[dim[0]] = rows * step->local[dim[0]];
+    return rows * parts * groups[2];
 }
 
 double tn_cl_slice_estimate(const tn_cl_facts *facts, const tn_cl_step *step)
@@ -57,72 +80,140 @@ double tn_cl_slice_estimate(const tn_cl_facts *facts, const tn_cl_step *step)
     return TN_MAX(compute, bytes / (facts->is_cpu || facts->unified ? 4.0 : 100.0));
 }
 
-// ---- the queue ----
+// ---- the queue: one stretch runs, the next waits, and the host waits for the one before ----
+
+typedef struct stretch {
+    cl_event end;             // NULL: there is none
+    tn_cl_step *step;         // it is a slice of this one; NULL: of whole steps
+    size_t groups;            // of the slice
+    uint64_t begin;           // when it was put into the queue
+    double whole;             // expected nanoseconds of its whole steps
+    double guessed;           // of those among them that were never measured
+} stretch;
 
 typedef struct queue {
     tn_cl_flow *flow;
     const tn_flow_run *run;
-    cl_event before;          // end of the stretch before the one that is being filled
-    double filled;            // estimated nanoseconds in it
+    stretch before, now;      // in the queue; being filled
+    uint64_t done;            // when the last stretch ended
 } queue;
 
-static tn_status stop_asked(const tn_flow_run *run)
+static tn_status stop_asked(const queue *q)
 {
+    const tn_flow_run *run = q->run;
     if (run->cancel && atomic_load(run->cancel)) {
         return tn_fail(run->diag, TN_CANCELLED, "opencl", "the run was cancelled");
     }
-    if (run->deadline_ns && tn_clock_ns() > run->deadline_ns) {
+    if (run->deadline_ns && q->flow->cl->driver.Now() > run->deadline_ns) {
         return tn_fail(run->diag, TN_DEADLINE, "opencl", "the deadline passed");
     }
     return TN_OK;
 }
 
-// A stretch ends here: wait for the one before it.
-static tn_status turn(queue *q, cl_event end)
+// What a stretch that has ended tells: its own groups' time, and how wrong estimates are.
+static void learn(queue *q, const stretch *s)
+{
+    tn_cl_flow *flow = q->flow;
+    const uint64_t end = flow->cl->driver.Now(), begin = TN_MAX(s->begin, q->done);
+    const double ns = end > begin ? (double)(end - begin) : 1;
+    double rate = 0;
+    if (s->step) {
+        // Longer is believed at once, since a bound is to be kept, but not of a short slice, which is mostly its start; shorter by and by.
+        const double group = TN_MAX(ns - s->whole, ns / 4) / (double)s->groups, known = s->step->group_ns;
+        if (known <= 0 || (group > known && ns > 0.5 * (double)flow->slice_ns)) {
+            s->step->group_ns = group;
+        } else if (group < known) {
+            s->step->group_ns = (known + group) / 2;
+        }
+        rate = s->step->estimate > 0 ? s->step->group_ns * (double)tn_cl_slice_groups(s->step) / s->step->estimate : 0;
+    } else if (s->guessed > 0) {
+        rate = flow->rate * (ns - (s->whole - s->guessed)) / s->guessed;
+    }
+    if (rate > 0) {
+        flow->rate = TN_MAX(1e-2, TN_MIN(1e4, flow->rated ? sqrt(rate * flow->rate) : rate));
+        flow->rated = true;
+    }
+    q->done = end;
+}
+
+// Waits for the stretch before the one that is being filled.
+static tn_status wait_before(queue *q)
 {
     const tn_cl_driver *driver = &q->flow->cl->driver;
-    cl_int error = driver->Flush(q->flow->cl->queue);
-    if (q->before) {
-        error = error == CL_SUCCESS ? driver->WaitForEvents(1, &q->before) : error;
-        (void)driver->ReleaseEvent(q->before);
+    if (!q->before.end) {
+        return TN_OK;
     }
-    q->before = end;
-    q->filled = 0;
-    return error == CL_SUCCESS ? stop_asked(q->run) : tn_cl_fail(q->run->diag, "opencl", "to wait", error);
+    const cl_int error = driver->WaitForEvents(1, &q->before.end);
+    (void)driver->ReleaseEvent(q->before.end);
+    q->before.end = NULL;
+    if (error == CL_SUCCESS) {
+        learn(q, &q->before);
+    }
+    return error == CL_SUCCESS ? TN_OK : tn_cl_fail(q->run->diag, "opencl", "to wait", error);
 }
+
+// The stretch ends with this event.
+static tn_status turn(queue *q, cl_event end)
+{
+    const cl_int error = q->flow->cl->driver.Flush(q->flow->cl->queue);
+    const tn_status status = wait_before(q);
+    q->now.end = end;
+    q->before = q->now;
+    q->now = (stretch){.end = NULL};
+    TN_TRY(status);
+    return error == CL_SUCCESS ? stop_asked(q) : tn_cl_fail(q->run->diag, "opencl", "to flush the queue", error);
+}
+
+static bool measured(const tn_cl_step *step) { return step->group_ns > 0 || step->nanoseconds > 0; }
 
 static double expected(const tn_cl_flow *flow, const tn_cl_step *step)
 {
-    return step->nanoseconds ? (double)step->nanoseconds : step->estimate * flow->rate;
+    return step->group_ns > 0 ? step->group_ns * (double)tn_cl_slice_groups(step)
+                              : step->nanoseconds ? (double)step->nanoseconds : step->estimate * flow->rate;
 }
 
-// One step in slices, each a stretch of its own; their times, added up, are the step's for the next run.
-static tn_status enqueue_sliced(queue *q, tn_cl_step *step, size_t count)
+// Whole steps that wait in the stretch end with the first slice, which is the shorter for them.
+static tn_status enqueue_sliced(queue *q, tn_cl_step *step)
 {
-    tn_cl_context *cl = q->flow->cl;
+    tn_cl_flow *flow = q->flow;
+    const tn_cl_driver *driver = &flow->cl->driver;
+    const double groups = (double)tn_cl_slice_groups(step), limit = (double)flow->slice_ns, guess = expected(flow, step) / groups;
+    tn_cl_cut at = {0, 0};
     tn_cl_slice slice;
-    const uint64_t begin = tn_clock_ns();
-    for (size_t i = 0; tn_cl_slice_at(step, count, i, &slice); i++) {
+    const uint64_t begin = driver->Now();
+    const bool known = measured(step);
+    for (;;) {
+        const double each = step->group_ns > 0 ? step->group_ns : known ? guess : flow->rated ? guess * CAUTION : 2 * limit;
+        const size_t n = tn_cl_slice_next(step, &at, each, limit - q->now.whole, &slice);
+        if (n == 0) {
+            break;
+        }
         cl_event end = NULL;
-        const cl_int error = cl->driver.EnqueueNDRangeKernel(cl->queue, step->kernel, 3, slice.offset, slice.size, step->local, 0, NULL, &end);
+        q->now.step = step;
+        q->now.groups = n;
+        q->now.begin = q->now.whole > 0 ? q->now.begin : driver->Now();
+        const cl_int error = driver->EnqueueNDRangeKernel(flow->cl->queue, step->kernel, 3, slice.offset, slice.size, step->local, 0, NULL, &end);
         if (error != CL_SUCCESS) {
             return tn_cl_fail(q->run->diag, step->node ? step->node->name : step->file, "a kernel", error);
         }
+        flow->slices++;
         TN_TRY(turn(q, end));
+        if (!(step->group_ns > 0)) {
+            TN_TRY(wait_before(q));       // nothing is in the queue while the first slice is measured
+        }
     }
-    step->nanoseconds = tn_clock_ns() - begin;
-    if (step->estimate > 0) {
-        q->flow->rate = TN_MAX(0.01, TN_MIN(1e3, (double)step->nanoseconds / step->estimate));
-    }
+    step->nanoseconds = driver->Now() - begin;
     return TN_OK;
 }
 
 static tn_status enqueue_whole(queue *q, tn_cl_step *step, bool timed)
 {
-    const double limit = q->flow->slice_ns ? (double)q->flow->slice_ns : WINDOW_NS;
-    q->filled += expected(q->flow, step);
-    const bool last = q->filled >= limit && !timed;
     tn_cl_context *cl = q->flow->cl;
+    const double limit = q->flow->slice_ns ? (double)q->flow->slice_ns : WINDOW_NS, ns = expected(q->flow, step);
+    q->now.begin = q->now.whole > 0 ? q->now.begin : cl->driver.Now();
+    q->now.guessed += measured(step) ? 0 : ns;
+    q->now.whole += ns;
+    const bool last = q->now.whole >= limit && !timed;
     TN_TRY(tn_cl_step_enqueue(cl, timed ? cl->timing : cl->queue, step, timed || last, q->run->diag));
     if (!last) {
         return TN_OK;
@@ -132,16 +223,23 @@ static tn_status enqueue_whole(queue *q, tn_cl_step *step, bool timed)
     return turn(q, end);
 }
 
+// Whether a step may run longer than a stretch.
+static bool is_long(const tn_cl_flow *flow, const tn_cl_step *step)
+{
+    const double ns = expected(flow, step), limit = (double)flow->slice_ns;
+    return measured(step) ? ns > limit : !flow->rated || ns * CAUTION > limit;
+}
+
 tn_status tn_cl_run_steps(tn_cl_flow *flow, const tn_flow_run *run, bool timed)
 {
     queue q = {.flow = flow, .run = run};
-    tn_status status = stop_asked(run);
+    tn_status status = stop_asked(&q);
+    flow->slices = 0;
     for (tn_cl_step *step = flow->first; step && status == TN_OK; step = step->next) {
-        const size_t count = flow->slice_ns && !timed ? tn_cl_slice_count(step, expected(flow, step), (double)flow->slice_ns) : 1;
-        status = count > 1 ? enqueue_sliced(&q, step, count) : enqueue_whole(&q, step, timed);
+        status = flow->slice_ns && !timed && is_long(flow, step) ? enqueue_sliced(&q, step) : enqueue_whole(&q, step, timed);
     }
-    if (q.before) {
-        (void)flow->cl->driver.ReleaseEvent(q.before);
+    if (q.before.end) {
+        (void)flow->cl->driver.ReleaseEvent(q.before.end);
     }
     return status;
 }
