@@ -107,6 +107,11 @@ static int run(const tn_cli_options *options)
     if (!options->out) {
         return tn_cli_fail(TN_EXIT_USAGE, "tenon convert needs the name of the file to write: -o OUT.tenon");
     }
+    struct stat out, secret;
+    if (options->encrypt && stat(options->out, &out) == 0 && stat(options->encrypt, &secret) == 0 && out.st_dev == secret.st_dev &&
+        out.st_ino == secret.st_ino) {
+        return tn_cli_fail(TN_EXIT_USAGE, "%s: this is the file with the key: write to another name", options->out);
+    }
     int code = options->encrypt ? tn_cli_key_read(options->encrypt, key) : TN_EXIT_GOOD;
     code = code ? code : tn_cli_session_open(&s, options);
     if (code) {
@@ -127,7 +132,7 @@ static int run(const tn_cli_options *options)
 #define AT(field) offsetof(tn_cli_options, field)
 
 static const tn_cli_option options_of_convert[] = {
-    {"out", "FILE", TN_CLI_TEXT, AT(out), "the file to write (-o FILE); an existing one is replaced"},
+    {"out", "FILE", TN_CLI_TEXT, AT(out), "the file to write (-o FILE); an existing one is replaced, but none that MODEL is read from"},
     {"target", "LIST", TN_CLI_TEXT, AT(target), "instruction sets to pack weights for: avx2,avx512 ...; host (default): this machine; none"},
     {"split-weights", NULL, TN_CLI_FLAG, AT(split_weights), "weights in a file of their own beside OUT.tenon: OUT.weights"},
     {"drop-imported", NULL, TN_CLI_FLAG, AT(drop_imported), "keep only the optimised graph: tensors that fusion swallowed have no name then"},

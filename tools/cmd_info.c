@@ -244,7 +244,7 @@ static void print_file(const cJSON *file)
     }
 }
 
-static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli_options *o)
+static void print_model(const reports *r, const tn_cli_options *o)
 {
     char a[24], b[24];
     const char *producer = tn_cli_string(r->model, "producer", "");
@@ -260,6 +260,12 @@ static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli
                tn_cli_size_text(a, tn_cli_number(r->model, "copied_bytes", 0)));
     }
     print_file(cJSON_GetObjectItemCaseSensitive(r->model, "file"));
+}
+
+static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli_options *o)
+{
+    char a[24];
+    print_model(r, o);
     printf("\nPlanned for\n");
     tn_cli_feeds_print(feeds);
     printf("  %s multiply-accumulates\n", tn_cli_count_text(a, planned_macs(r)));
@@ -271,15 +277,22 @@ static void print_text(const reports *r, const tn_cli_feeds *feeds, const tn_cli
     }
 }
 
-static void print_json(reports *r, const tn_cli_feeds *feeds, const tn_cli_options *o)
+// The root, with the model's facts at the top level.
+static cJSON *document(reports *r, const tn_cli_options *o)
 {
     cJSON *root = tn_cli_document("info", o);
     cJSON *item = r->model->child;
-    while (item) {   // the model's facts belong to the top level
+    while (item) {
         cJSON *next = item->next;
         cJSON_AddItemToObject(root, item->string, cJSON_DetachItemViaPointer(r->model, item));
         item = next;
     }
+    return root;
+}
+
+static void print_json(reports *r, const tn_cli_feeds *feeds, const tn_cli_options *o)
+{
+    cJSON *root = document(r, o);
     cJSON_AddItemToObject(root, "planned_for", tn_cli_feeds_json(feeds));
     cJSON_AddNumberToObject(root, "planned_macs", planned_macs(r));
     cJSON_AddItemToObject(root, "support", support(r));
@@ -329,16 +342,44 @@ static int print_all_operators(const tn_cli_options *options)
     return TN_EXIT_GOOD;
 }
 
-static int run(const tn_cli_options *options)
+// Of encrypted weights without their key: nothing can be planned, the rest of the file can be told.
+static int describe(const tn_cli_session *s, const tn_cli_options *o)
 {
-    if (options->ops) {
-        return print_all_operators(options);
+    reports r = {0};
+    int code = TN_EXIT_GOOD;
+    if (o->memory || o->graph || o->svg || o->runs != TN_CLI_UNSET || o->outputs) {
+        return tn_cli_fail(TN_EXIT_USAGE, "key: the weights are encrypted, and what is asked for needs them: give --key-file");
     }
+    r.model = tn_cli_session_report(s, TENON_REPORT_MODEL, &code);
+    if (!code && o->json) {
+        tn_cli_print_document(document(&r, o));
+    } else if (!code) {
+        print_model(&r, o);
+        print_operators(cJSON_GetObjectItemCaseSensitive(r.model, "operators"));
+        puts("\nThe weights are encrypted: the plan, its memory and its speed are told with the key (--key-file).");
+    }
+    free_reports(&r);
+    return code;
+}
+
+static int run(const tn_cli_options *given)
+{
+    if (given->ops) {
+        return print_all_operators(given);
+    }
+    tn_cli_options with_description = *given;
+    const tn_cli_options *options = &with_description;
+    with_description.describe = true;
     tn_cli_session session;
     tn_cli_feeds feeds;
     reports r = {0};
     int code = tn_cli_session_open(&session, options);
     if (code) {
+        return code;
+    }
+    if (session.closed) {
+        code = describe(&session, options);
+        tn_cli_session_close(&session);
         return code;
     }
     code = tn_cli_feeds_make(&feeds, &session, options);

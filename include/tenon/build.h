@@ -38,7 +38,8 @@ static inline void tenon_save_options_init(tenon_save_options *options) { tenon_
 
 /* Writes the model to a .tenon file, whole or not at all: the optimised graph, the imported one, the weights, and packed weights for each
    target. Results of the file are those of the model, bit for bit. options may be NULL.
-   Errors: IO (a full disk, a folder that cannot be written), INVALID_ARGUMENT (a target, shape or key that is none), UNSUPPORTED (a target
+   Errors: IO (a full disk, a folder that cannot be written), INVALID_ARGUMENT (a target, shape or key that is none; a path that leads to a
+   file which the model is read from), UNSUPPORTED (a target
    that this build has no kernels for; no libcrypto), STATE (the model was opened with no_optimise), LIMIT, OUT_OF_MEMORY. */
 TENON_API tenon_status tenon_model_save(tenon_model *model, const char *path, const tenon_save_options *options, tenon_error **error);
 

@@ -170,6 +170,8 @@ typedef struct tenon_model_options {
     int verify;                   /* non-zero: compare the weights of a .tenon file with the hashes in it, chunk by chunk (reads all of them) */
     tenon_key_fn key;             /* for encrypted weights of a .tenon file; NULL: they are refused */
     void *key_context;
+    int describe;                 /* non-zero: only to be looked at. Encrypted weights then need no key: inputs, outputs and MODEL tell what
+                                     the rest of the file says. Sessions of such a model, saving it and (without the key) GRAPH give STATE */
 } tenon_model_options;
 
 static inline void tenon_model_options_init(tenon_model_options *options) { tenon_options_init(options, sizeof *options); }

@@ -42,6 +42,7 @@ struct tenon_model {
     pthread_mutex_t lock;         // variants, shared
     tn_shared_device shared[4];
     bool has_lock, no_optimise;
+    bool describe;                // only to be looked at
     uint64_t limit_tensor;
     tenon_log_fn log;
     void *log_context;
@@ -205,6 +206,9 @@ tenon_status tn_api_refuse(tenon_error **error, tn_status status, const char *pl
 bool tn_api_options(void *into, size_t size, const void *given);
 
 void tn_model_release(tenon_model *model);
+
+// Weights are encrypted and there is no key: the model is only described.
+bool tn_api_closed(const tenon_model *model);
 
 // A session; features not NULL: one that only plans, for another processor.
 tn_status tn_session_make(tenon_session **out, tenon_model *model, const tenon_session_options *options, const uint32_t *features, tn_diag *diag);

@@ -39,6 +39,9 @@ void tn_model_release(tenon_model *model)
 
 void tenon_model_destroy(tenon_model *model) { tn_model_release(model); }
 
+// Constants that nobody can read decide shapes: there is nothing to infer, and the graph is shown as the file has it.
+bool tn_api_closed(const tenon_model *model) { return model->import.facts && model->import.facts->closed; }
+
 // What a .tenon file brings: the optimised graph, which is inferred again because the file is not trusted, and packed weights.
 static tn_status take_optimised(tenon_model *model, tn_diag *diag)
 {
@@ -46,7 +49,7 @@ static tn_status take_optimised(tenon_model *model, tn_diag *diag)
     if (model->no_optimise && !import->graph) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "no_optimise", "the file holds only the optimised graph (it was saved with drop_imported)");
     }
-    for (size_t i = 0; i < import->n_packs; i++) {
+    for (size_t i = 0; i < import->n_packs && !tn_api_closed(model); i++) {
         const tn_import_pack *pack = &import->packs[i];
         TN_TRY(tn_weights_add(&model->weights, pack->source, pack->id, pack->variant, pack->data, pack->bytes, diag));
     }
@@ -57,7 +60,7 @@ static tn_status take_optimised(tenon_model *model, tn_diag *diag)
         import->optimised = NULL;
         import->graph = import->graph ? import->graph : model->optimised;
     }
-    return tn_infer_graph(model->optimised, &model->heap, diag);
+    return tn_api_closed(model) ? TN_OK : tn_infer_graph(model->optimised, &model->heap, diag);
 }
 
 static tn_status optimise(tenon_model *model, tn_diag *diag)
@@ -106,6 +109,7 @@ static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, cons
 {
     model->limit_tensor = options->limit_tensor_bytes ? options->limit_tensor_bytes : LIMIT_TENSOR;
     model->no_optimise = options->no_optimise != 0;
+    model->describe = options->describe != 0;
     model->log = options->log;
     model->log_context = options->log_context;
     model->file_bytes = size;
@@ -127,7 +131,8 @@ static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, cons
     const tn_import_options import = {.folder = folder, .limit_tensor_bytes = model->limit_tensor,
                                       .limit_nodes = options->limit_nodes ? options->limit_nodes : LIMIT_NODES,
                                       .tables = model->registry ? tn_registry_tables(model->registry) : NULL,
-                                      .verify = options->verify || options->sha256, .key = options->key, .key_context = options->key_context};
+                                      .verify = options->verify || options->sha256, .key = options->key, .key_context = options->key_context,
+                                      .describe = model->describe};
     TN_TRY(tn_import_model(&model->import, data, size, &import, &model->heap, diag));
     return optimise(model, diag);
 }

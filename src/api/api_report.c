@@ -194,7 +194,7 @@ static void write_model(tn_text *text, tenon_model *model)
     key_int(text, "weight_bytes", weight_bytes(graph));
     key_int(text, "copied_bytes", model->weights.copied_bytes);
     tn_json_key(text, "macs");
-    const int64_t macs = tn_graph_macs(model->optimised);
+    const int64_t macs = tn_api_closed(model) ? -1 : tn_graph_macs(model->optimised);   // operands were not checked
     if (macs < 0) {
         tn_json_null(text);
     } else {
@@ -225,6 +225,9 @@ tenon_status tenon_model_report(tenon_model *model, tenon_report_kind kind, char
     }
     if (!model || !json) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_model_report", "model and json must not be NULL");
+    }
+    if (kind == TENON_REPORT_GRAPH && tn_api_closed(model)) {
+        return tn_api_refuse(error, TN_STATE, "key", "the graph's constants are encrypted: open the model with its key");
     }
     tn_text_init(&text, &model->heap);
     if (kind == TENON_REPORT_MODEL) {

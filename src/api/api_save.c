@@ -218,9 +218,13 @@ static tn_status save(saving *s, const char *path, const uint8_t *key)
     const tn_pack_options options = {.writer = writer, .split = s->options->split_weights != 0, .drop_imported = s->options->drop_imported != 0,
                                      .key = key, .key_name = s->options->key_name, .chunk_bytes = s->options->chunk_bytes};
     snprintf(writer, sizeof writer, "tenon %s", tenon_version());
+    if (s->model->describe) {
+        return tn_fail(s->diag, TN_STATE, "describe", "the model was opened only to be looked at: open it again without describe to save it");
+    }
     if (s->model->no_optimise) {
         return tn_fail(s->diag, TN_STATE, "no_optimise", "the model was opened without optimising it: open it again without no_optimise to save it");
     }
+    TN_TRY(tn_pack_check_path(path, &s->model->file, &s->model->import, options.split, s->diag));
     TN_TRY(read_targets(s));
     if (s->options->session && s->options->session->model != s->model) {
         return tn_fail(s->diag, TN_INVALID_ARGUMENT, "session", "the session is one of another model");

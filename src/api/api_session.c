@@ -292,6 +292,9 @@ tenon_status tenon_session_create(tenon_session **out, tenon_model *model, const
     if (given && !tn_api_options(&options, sizeof options, given)) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "struct_size", "fill the options with tenon_session_options_init first");
     }
+    if (model->describe) {
+        return tn_api_refuse(error, TN_STATE, "describe", "the model was opened only to be looked at: open it again without describe to run it");
+    }
     status = tn_session_make(out, model, &options, NULL, &diag);
     return tn_api_fail(error, status, &diag);
 }

@@ -17,6 +17,7 @@ typedef struct tn_import_options {
     // Gives the key (32 bytes) of encrypted weights, 0 on success; NULL: encrypted weights are refused.
     int (*key)(void *context, const char *name, uint8_t *key);
     void *key_context;
+    bool describe;                 // without a key encrypted weights read as zeros: the graph is only looked at
 } tn_import_options;
 
 // A packed form of a constant that the file holds, to be used in place (plan/weights.h).
@@ -40,6 +41,7 @@ typedef struct tn_import_facts {
     const uint8_t *hashes;         // n_chunks of 32 bytes
     uint64_t pack_bytes;
     bool encrypted, has_imported;
+    bool closed;                   // encrypted, and read without the key: constants are zeros
     const char *key_name;          // or NULL
 } tn_import_facts;
 

@@ -23,6 +23,10 @@ typedef struct tn_pack_options {
     size_t chunk_bytes;                 // 0: TN_TENON_CHUNK
 } tn_pack_options;
 
+// Refuses a path (and that of the weights beside) which leads to a file that the model is read from: INVALID_ARGUMENT. `file` is the model's
+// own, not mapped when it was given as bytes.
+tn_status tn_pack_check_path(const char *path, const tn_file *file, const tn_import *import, bool split, tn_diag *diag);
+
 // Both files are written whole or not at all. Errors: TN_IO, TN_UNSUPPORTED (what the format cannot hold; no libcrypto), TN_LIMIT,
 // TN_OUT_OF_MEMORY.
 tn_status tn_pack_write(const char *path, const tn_import *import, const tn_graph *optimised, const tn_pack_target *targets, size_t n_targets,

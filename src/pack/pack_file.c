@@ -167,18 +167,39 @@ static tn_status build_tables(tn_packer *p, const tn_import *import, const tn_gr
 // ---- files ----
 
 // PATH with the ending ".tenon" (or none) replaced by ".weights"; *name is its last part.
-static tn_status weights_path(const tn_packer *p, const char *path, char *out, size_t size, const char **name)
+static tn_status weights_path(const char *path, char *out, size_t size, const char **name, tn_diag *diag)
 {
     const char *slash = strrchr(path, '/'), *dot = strrchr(path, '.');
     const size_t stem = dot && (!slash || dot > slash + 1) && dot != path ? (size_t)(dot - path) : strlen(path);
     if (stem + sizeof ".weights" > size) {
-        return tn_fail(p->diag, TN_INVALID_ARGUMENT, path, "the path is too long");
+        return tn_fail(diag, TN_INVALID_ARGUMENT, path, "the path is too long");
     }
     memcpy(out, path, stem);
     memcpy(out + stem, ".weights", sizeof ".weights");
     *name = out + (slash ? slash + 1 - path : 0);
-    return strcmp(out, path) == 0 ? tn_fail(p->diag, TN_INVALID_ARGUMENT, path, "with weights in a file beside, the graph may not end in .weights")
+    return strcmp(out, path) == 0 ? tn_fail(diag, TN_INVALID_ARGUMENT, path, "with weights in a file beside, the graph may not end in .weights")
                                   : TN_OK;
+}
+
+static tn_status is_free(const char *path, const tn_file *file, const tn_import *import, tn_diag *diag)
+{
+    bool read = tn_file_is(file, path);
+    for (size_t i = 0; i < import->n_files && !read; i++) {
+        read = tn_file_is(&import->files[i], path);
+    }
+    return read ? tn_fail(diag, TN_INVALID_ARGUMENT, path, "the model is read from this file: write to another name") : TN_OK;
+}
+
+tn_status tn_pack_check_path(const char *path, const tn_file *file, const tn_import *import, bool split, tn_diag *diag)
+{
+    char weights[PATH_MAX];
+    const char *name = NULL;
+    TN_TRY(is_free(path, file, import, diag));
+    if (split) {
+        TN_TRY(weights_path(path, weights, sizeof weights, &name, diag));
+        TN_TRY(is_free(weights, file, import, diag));
+    }
+    return TN_OK;
 }
 
 static tn_status write_files(tn_packer *p, const char *path, const char *weights)
@@ -228,7 +249,7 @@ static tn_status pack(tn_packer *p, const char *path, const tn_import *import, c
     char weights[PATH_MAX];
     const char *name = NULL;
     if (p->options->split) {
-        TN_TRY(weights_path(p, path, weights, sizeof weights, &name));
+        TN_TRY(weights_path(path, weights, sizeof weights, &name, p->diag));
     }
     TN_TRY(tn_pack_collect(p, optimised));
     if (!p->options->drop_imported && import->graph != optimised) {

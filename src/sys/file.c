@@ -37,12 +37,16 @@ static tn_status map_descriptor(tn_file *file, int descriptor, const char *path,
     if ((uintmax_t)facts.st_size > PTRDIFF_MAX) {
         TN_GO(tn_fail(diag, TN_IO, path, "the file does not fit in the address space"));
     }
+    file->device = (uint64_t)facts.st_dev;
+    file->number = (uint64_t)facts.st_ino;
     if (facts.st_size > 0) {
         void *data = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, descriptor, 0);
         if (data == MAP_FAILED) {
             TN_GO(fail_system(diag, path, "map the file"));
         }
-        *file = (tn_file){.data = data, .size = (size_t)facts.st_size, .mapped = true};
+        file->data = data;
+        file->size = (size_t)facts.st_size;
+        file->mapped = true;
     }
 done:
     close(descriptor);
@@ -138,6 +142,12 @@ void tn_file_close(tn_file *file)
         munmap((void *)(uintptr_t)file->data, file->size);
     }
     *file = (tn_file){0};
+}
+
+bool tn_file_is(const tn_file *file, const char *path)
+{
+    struct stat facts;
+    return file->mapped && stat(path, &facts) == 0 && file->device == (uint64_t)facts.st_dev && file->number == (uint64_t)facts.st_ino;
 }
 
 static bool write_all(int descriptor, const char *data, size_t size)

@@ -13,6 +13,7 @@ typedef struct tn_file {
     const uint8_t *data;   // NULL for an empty file
     size_t size;
     bool mapped;
+    uint64_t device, number;   // which file it is, whatever its names
 } tn_file;
 
 // Maps the regular file at path. Errors: TN_IO with the system's reason.
@@ -23,6 +24,9 @@ tn_status tn_file_open(tn_file *file, const char *path, tn_diag *diag);
 tn_status tn_file_open_below(tn_file *file, const char *folder, const char *path, tn_diag *diag);
 
 void tn_file_close(tn_file *file);
+
+// Whether the path leads to this file now, by whatever name.
+bool tn_file_is(const tn_file *file, const char *path);
 
 // These bytes will not be read soon: whole pages of a mapped file inside them stop counting as ours (reading them again is still right,
 // and slow once). Bytes outside the file are ignored.

@@ -226,6 +226,30 @@ class Running(Command):
         self.assertEqual(document["inputs"][0]["shape"], [1, 1, 5, 5])
         self.assertEqual(document["inputs"][0]["assumed_dims"], [0, 2, 3])
 
+    def test_contents_that_decide_shapes(self):
+        # None of these runs with the zeros and ones that other inputs are given.
+        x = ("x", tiny.FLOAT, [3, 4])
+        for name, op, extra, shape in (
+                ("expand", "Expand", [("s", tiny.INT64, [2])], [3, 4]), ("reshape", "Reshape", [("s", tiny.INT64, [2])], [1, 12]),
+                ("scales", "Resize", [None, ("s", tiny.FLOAT, [2])], [3, 4]), ("sizes", "Resize", [None, None, ("s", tiny.INT64, [2])], [1, 1]),
+                ("open", "Expand", [("s", tiny.INT64, ["n"])], [3, 4]), ("axes", "Unsqueeze", [("s", tiny.INT64, [2])], [3, 1, 4, 1]),
+                ("repeats", "Tile", [("s", tiny.INT64, [2])], [3, 4])):
+            data = tiny.model([tiny.node(op, ["x"] + [v[0] if v else "" for v in extra], ["y"])], [x] + [v for v in extra if v],
+                              [("y", tiny.FLOAT, [f"d{i}" for i in range(len(shape))])])
+            document = json.loads(self.good("run", self.write(f"{name}.onnx", data), "--json"))
+            self.assertEqual(document["outputs"][0]["shape"], shape, name)
+            self.assertEqual([i["source"] for i in document["inputs"]], ["random", "chosen"], name)
+            self.good("convert", self.here / f"{name}.onnx", "-o", self.here / f"{name}.tenon")
+        # Two together: ones for the first, a shape with a rest for the second.
+        data = tiny.model([tiny.node("Tile", ["x", "s"], ["e"]), tiny.node("Reshape", ["e", "t"], ["y"])],
+                          [x, ("s", tiny.INT64, [2]), ("t", tiny.INT64, [3])], [("y", tiny.FLOAT, ["a", "b", "c"])])
+        document = json.loads(self.good("run", self.write("two.onnx", data), "--json"))
+        self.assertEqual(document["outputs"][0]["shape"], [1, 1, 12])
+        # What no simple contents satisfy is refused as before.
+        data = tiny.model([tiny.node("Split", ["w", "s"], ["y", "z"])], [("w", tiny.FLOAT, [9]), ("s", tiny.INT64, [2])],
+                          [("y", tiny.FLOAT, ["a"]), ("z", tiny.FLOAT, ["b"])])
+        self.assertIn("split", self.told(3, "run", self.write("split.onnx", data)))
+
     def test_long_chain(self):
         # Thousands of clamps become one; the work must not grow with the square of their number.
         count = 20000

@@ -89,6 +89,44 @@ class Convert(test_cli.Command):
         self.assertIn("key is wrong", self.told(3, "run", self.here / "e.tenon", "--key-file", wrong))
         self.assertIn("key file", self.told(2, "run", self.here / "e.tenon", "--key-file", DIGITS))
 
+    def test_encrypted_is_described_without_its_key(self):
+        key = self.write("key", b"0123456789abcdef" * 4)
+        out = self.here / "e.tenon"
+        result = tenon("convert", DIGITS, "-o", out, "--encrypt", key, "--key-name", "k1", "--target", "none")
+        if result.returncode == 4:
+            self.skipTest("no libcrypto")
+        self.assertEqual(result.returncode, 0, result.stderr.decode())
+        text = self.good("info", out)
+        for word in ("image", "batch", "key 'k1'", "graph_sha256", "conv:", "--key-file"):
+            self.assertIn(word, text)
+        told = json.loads(self.good("info", out, "--json"))
+        with_key = json.loads(self.good("info", out, "--json", "--key-file", key))
+        for field in ("inputs", "outputs", "operators", "parameters", "file"):
+            self.assertEqual(told[field], with_key[field])
+        self.assertNotIn("memory", told)
+        with open(out, "rb") as stream:
+            self.assertIn("k1", self.good("info", "-", stdin=stream))
+        self.assertIn("--key-file", self.told(2, "info", out, "--memory"))
+        self.assertIn("encrypted", self.told(2, "explain", out))
+        self.assertIn("with the key", self.told(2, "convert", DIGITS, "-o", key, "--encrypt", key))
+        self.assertEqual(key.read_bytes(), b"0123456789abcdef" * 4)
+
+    def test_what_the_model_is_read_from_is_not_replaced(self):
+        model = self.write("digits.onnx", Path(DIGITS).read_bytes())
+        os.link(model, self.here / "linked.tenon")
+        os.symlink(model, self.here / "soft.tenon")
+        for name in ("digits.onnx", "linked.tenon", "soft.tenon", "./digits.onnx"):
+            self.assertIn("read from this file", self.told(2, "convert", model, "-o", self.here / name))
+        self.assertEqual(model.read_bytes(), Path(DIGITS).read_bytes())
+        # The weights of a pair: as one file again they may take the graph's place only under another name.
+        pair = self.convert(model, "pair.tenon", "--split-weights", "--target", "none")
+        before = self.results(pair)
+        for options in (["-o", pair], ["-o", self.here / "pair.weights"], ["-o", self.here / "pair.onnx", "--split-weights"]):
+            self.assertIn("read from this file", self.told(2, "convert", pair, *options))
+        self.assertEqual(self.results(pair, "--verify"), before)
+        self.assertFalse((self.here / "pair.onnx").exists())
+        self.convert(model, "pair.tenon", "--split-weights", "--target", "none")     # another model's files are replaced as ever
+
     def test_failed_write(self):
         out = self.here / "full.tenon"
         out.write_bytes(b"old")

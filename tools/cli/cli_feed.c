@@ -203,11 +203,29 @@ static size_t collect_unknowns(tn_cli_feeds *feeds, unknown **list)
     return count;
 }
 
+// Contents for inputs that decide shapes, in the order in which they are tried: counts, sizes, repeats, scales and conditions take ones; a
+// shape to be filled up ends in -1; axes and orders count; starts and widths of borders take zeros. Last what the generator draws.
+enum { ALL_ONES, ONES_THEN_REST, COUNTING, ALL_ZEROS, DRAWN, PATTERNS };
+
+static void set_pattern(tn_cli_feed *feed)
+{
+    const size_t count = (size_t)tn_cli_elements(feed->tensor.rank, feed->tensor.dims);
+    for (size_t i = 0; i < count; i++) {
+        const int rest = i + 1 == count ? -1 : 1;
+        const int value = feed->pattern == ALL_ONES ? 1 : feed->pattern == ONES_THEN_REST ? rest : feed->pattern == COUNTING ? (int)i : 0;
+        tn_cli_set_element(feed->tensor.dtype, feed->tensor.data, i, value);
+    }
+}
+
 // Each input has a generator of its own, so that its values do not depend on the sizes of others.
 static bool fill(tn_cli_feed *feed, size_t index, uint64_t seed)
 {
     uint64_t state = seed + index * UINT64_C(0x9e3779b97f4a7c15);
-    return tn_cli_tensor_random(&feed->tensor, &state);
+    const bool good = tn_cli_tensor_random(&feed->tensor, &state);
+    if (good && feed->decides && feed->pattern != DRAWN) {
+        set_pattern(feed);
+    }
+    return good;
 }
 
 static bool is_small(const tn_cli_feed *feed) { return tn_cli_elements(feed->tensor.rank, feed->tensor.dims) <= SMALL_INPUT; }
@@ -289,7 +307,7 @@ static tenon_status bind_all(const tn_cli_feeds *feeds, tn_cli_session *s, tenon
     return status;
 }
 
-// Plans for what files give and for the shapes of random inputs, whose values a plan needs only where they may decide shapes.
+// Plans for what files give and for the shapes of random inputs, whose values a plan needs only where they decide shapes.
 static tenon_status plan(const tn_cli_feeds *feeds, tn_cli_session *s, tenon_error **error)
 {
     tenon_status status = TENON_OK;
@@ -299,7 +317,7 @@ static tenon_status plan(const tn_cli_feeds *feeds, tn_cli_session *s, tenon_err
         const tn_cli_feed *feed = &feeds->items[i];
         if (feed->source == TN_FEED_RANDOM) {
             tenon_input_shape *shape = &shapes[count++];
-            *shape = (tenon_input_shape){.name = feed->info.name, .rank = feed->tensor.rank, .values = is_small(feed) ? feed->tensor.data : NULL};
+            *shape = (tenon_input_shape){.name = feed->info.name, .rank = feed->tensor.rank, .values = feed->decides ? feed->tensor.data : NULL};
             memcpy(shape->dims, feed->tensor.dims, sizeof shape->dims);
         } else if (feed->source != TN_FEED_ABSENT) {
             status = bind(feed, s, error);
@@ -320,12 +338,26 @@ typedef struct search {
     tn_cli_feeds *feeds;
     tn_cli_session *s;
     unknown *list;
-    size_t count;
+    size_t count, deciders;
     uint64_t seed;
     double deadline;         // seconds; no new try after it
     tenon_error *first;      // why the first shapes were refused
     int code;                // not good: give up
 } search;
+
+// An input that the library wants the contents of: from now on they are chosen.
+static bool decider_named(search *q, const tenon_error *error)
+{
+    for (size_t i = 0; i < q->feeds->count; i++) {
+        tn_cli_feed *feed = &q->feeds->items[i];
+        if (feed->source == TN_FEED_RANDOM && !feed->decides && is_small(feed) && strcmp(tenon_error_place(error), feed->info.name) == 0) {
+            feed->decides = true;
+            q->deciders++;
+            return fill(feed, i, q->seed);
+        }
+    }
+    return false;
+}
 
 // Plans with the values in the list. True: the graph accepts them.
 static bool accepted(search *q)
@@ -337,12 +369,17 @@ static bool accepted(search *q)
     }
     q->feeds->tries++;
     const double begin = tn_cli_seconds();
-    const tenon_status status = plan(q->feeds, q->s, &error);
+    tenon_status status = plan(q->feeds, q->s, &error);
+    while (status == TENON_INVALID_ARGUMENT && decider_named(q, error)) {
+        tenon_error_destroy(error);
+        error = NULL;
+        status = plan(q->feeds, q->s, &error);
+    }
     if (status == TENON_OK) {
         q->feeds->prepare_ms = 1e3 * (tn_cli_seconds() - begin);
         return true;
     }
-    if (q->count == 0 || (status != TENON_INVALID_ARGUMENT && status != TENON_INVALID_MODEL)) {
+    if ((q->count == 0 && q->deciders == 0) || (status != TENON_INVALID_ARGUMENT && status != TENON_INVALID_MODEL)) {
         q->code = tn_cli_error(error);
     } else if (q->first) {
         tenon_error_destroy(error);
@@ -355,6 +392,36 @@ static bool accepted(search *q)
 static bool may_try(const search *q)
 {
     return !q->code && tn_cli_seconds() < q->deadline;
+}
+
+static void set_patterns(search *q, unsigned pattern)
+{
+    for (size_t i = 0; i < q->feeds->count; i++) {
+        q->feeds->items[i].pattern = pattern;
+    }
+}
+
+// The next combination of contents of the inputs that decide shapes; false: those were all.
+static bool next_patterns(search *q)
+{
+    for (size_t i = 0; i < q->feeds->count; i++) {
+        tn_cli_feed *feed = &q->feeds->items[i];
+        feed->pattern = feed->decides ? (feed->pattern + 1) % PATTERNS : 0;
+        if (feed->pattern) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool any_contents(search *q)
+{
+    do {
+        if (accepted(q)) {
+            return true;
+        }
+    } while (may_try(q) && next_patterns(q));
+    return false;
 }
 
 static const int64_t ladder[] = {1,  2,  3,  4,  5,  6,  7,   8,   9,   10,  12,  14,  15,  16,  20,  24,  28,
@@ -404,9 +471,15 @@ static void lower(search *q)
     }
 }
 
+static bool climb_both(search *q, unsigned pattern)
+{
+    set_patterns(q, pattern);
+    return q->count && may_try(q) && (climb(q, false) || (may_try(q) && climb(q, true)));
+}
+
 static int settle(search *q)
 {
-    const bool found = accepted(q) || (q->count && may_try(q) && (climb(q, false) || (may_try(q) && climb(q, true))));
+    const bool found = any_contents(q) || climb_both(q, ALL_ONES) || (q->deciders && climb_both(q, ONES_THEN_REST));
     if (found && q->first) {
         lower(q);
     }
@@ -464,7 +537,7 @@ static const char *source_text(const tn_cli_feed *feed)
 {
     switch (feed->source) {
     case TN_FEED_RANDOM:
-        return "random";
+        return feed->decides && feed->pattern != DRAWN ? "chosen" : "random";
     case TN_FEED_ABSENT:
         return "left out";
     default:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The inputs of a run: from files, pictures or a seeded generator, with shapes from --shape, the files, or the smallest that the
-// graph accepts. Everything that was assumed can be told.
+// graph accepts; of those whose contents decide shapes, the first simple contents that it accepts. Everything that was assumed can be told.
 // Ownership: feeds own their data, which the session reads in place: keep them until it is closed. Threads: one.
 #ifndef TN_CLI_FEED_H
 #define TN_CLI_FEED_H
@@ -18,6 +18,8 @@ typedef struct tn_cli_feed {
     bool open[8];               // dims that neither the model, nor a file, nor --shape fixed: assumed
     bool any_open;
     bool shaped;                // --shape names it
+    bool decides;               // its contents decide shapes: they are chosen, not drawn
+    unsigned pattern;           // which choice (cli_feed.c)
 } tn_cli_feed;
 
 typedef struct tn_cli_feeds {

@@ -36,7 +36,7 @@ static const tn_cli_option common[] = {
     {"outputs", "FILE", TN_CLI_TEXT, AT(outputs), "write the raw outputs of the last run to FILE, one after another"},
     {"runs", "N", TN_CLI_NUMBER, AT(runs), "runs (run: 1; bench: what fits 2 s; explain, compare: as needed)"},
     {"warmup", "N", TN_CLI_NUMBER, AT(warmup), "runs before those that count (bench: 3, else 0)"},
-    {"seed", "N", TN_CLI_NUMBER, AT(seed), "seed of random inputs: floats N(0,1), integers 0 or 1 (default 0)"},
+    {"seed", "N", TN_CLI_NUMBER, AT(seed), "seed of random inputs: floats N(0,1), integers 0 or 1 (default 0); contents that decide shapes are chosen"},
     {"json", NULL, TN_CLI_FLAG, AT(json), "one JSON document on stdout instead of text"},
     {"quiet", NULL, TN_CLI_FLAG, AT(quiet), "no notes on stderr (-q)"},
     {"no-progress", NULL, TN_CLI_FLAG, AT(no_progress), "no progress line on a terminal"},

@@ -22,6 +22,7 @@ typedef struct tn_cli_options {
     uint64_t memory_limit, limit_peak;
     bool no_optimise, verify;
     const char *sha256, *key_file;
+    bool describe;                 // set by a verb that can do with less where weights are encrypted and no key is given
     tn_cli_list shapes;            // NAME=1x3x224x224
     const char *inputs, *outputs;
     uint64_t seed;

@@ -55,11 +55,10 @@ static tenon_status open_model(tn_cli_session *s, const char *path, const tenon_
     if (strcmp(path, "-") != 0) {
         return tenon_model_open(&s->model, path, options, error);
     }
-    size_t size;
-    if (!tn_cli_file_read(path, &s->bytes, &size, NULL)) {
+    if (!s->bytes && !tn_cli_file_read(path, &s->bytes, &s->size, NULL)) {
         return TENON_IO;
     }
-    return tenon_model_open_memory(&s->model, s->bytes, size, options, error);
+    return tenon_model_open_memory(&s->model, s->bytes, s->size, options, error);
 }
 
 int tn_cli_key_read(const char *path, uint8_t key[32])
@@ -143,7 +142,17 @@ int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
         return code;
     }
     const double begin = tn_cli_seconds();
-    if (open_model(s, options->model, &mo, &error) != TENON_OK) {
+    tenon_status status = open_model(s, options->model, &mo, &error);
+    if (status == TENON_INVALID_ARGUMENT && options->describe && !mo.key && strcmp(tenon_error_place(error), "key") == 0) {
+        mo.describe = 1;
+        status = open_model(s, options->model, &mo, &error);
+        s->closed = status == TENON_OK;
+        if (s->closed) {
+            tenon_error_destroy(error);
+            return TN_EXIT_GOOD;
+        }
+    }
+    if (status != TENON_OK) {
         explicit_bzero(s->key, sizeof s->key);
         return error ? tn_cli_error(error) : TN_EXIT_MODEL;
     }

@@ -12,9 +12,11 @@ typedef struct tn_cli_session {
     tenon_model *model;
     tenon_session *session;
     uint8_t *bytes;              // the model, when it came from stdin
+    size_t size;
     double open_ms, create_ms;
     unsigned warnings;           // of the library
     uint8_t key[32];             // of encrypted weights, while the model is opened
+    bool closed;                 // encrypted, without a key: the model can be described, and there is no session
 } tn_cli_session;
 
 // Each gives an exit code after telling what is wrong.

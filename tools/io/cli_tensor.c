@@ -203,6 +203,29 @@ static void store_random(tenon_dtype dtype, void *at, uint64_t *state)
     }
 }
 
+void tn_cli_set_element(tenon_dtype dtype, void *data, size_t i, int value)
+{
+    const size_t size = tenon_dtype_bytes(dtype);
+    uint8_t *at = (uint8_t *)data + i * size;
+    const small_float *small = small_of(dtype);
+    const float single = (float)value;
+    const double wide = value;
+    const int64_t whole = value;          // little-endian: the low bytes of any width
+    const uint16_t bits = small ? (uint16_t)small_nearest(small, value) : 0;
+    memset(at, 0, size);
+    if (small) {
+        memcpy(at, &bits, size);
+    } else if (dtype == TENON_FLOAT32 || dtype == TENON_COMPLEX64) {
+        memcpy(at, &single, sizeof single);
+    } else if (dtype == TENON_FLOAT64 || dtype == TENON_COMPLEX128) {
+        memcpy(at, &wide, sizeof wide);
+    } else if (dtype == TENON_FLOAT8_E8M0FNU) {
+        *at = 127;                        // only powers of two: 1
+    } else {
+        memcpy(at, &whole, size);
+    }
+}
+
 bool tn_cli_tensor_random(tn_cli_tensor *tensor, uint64_t *state)
 {
     const size_t size = tenon_dtype_bytes(tensor->dtype);

@@ -31,6 +31,9 @@ int tn_cli_npy_write(tn_cli_writer *writer, const tenon_tensor *tensor);
 // Fills a tensor of known dtype and shape: floats N(0,1), integers and bools 0 or 1. False: a dtype without values (strings).
 bool tn_cli_tensor_random(tn_cli_tensor *tensor, uint64_t *state);
 
+// Gives element i a small whole number, or the nearest that its type has. Not for strings.
+void tn_cli_set_element(tenon_dtype dtype, void *data, size_t i, int value);
+
 // Element i as a number. Strings and complex numbers (the real part) included for completeness of printing only.
 double tn_cli_element(tenon_dtype dtype, const void *data, size_t i);
 bool tn_cli_dtype_is_float(tenon_dtype dtype);

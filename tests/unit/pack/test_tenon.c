@@ -554,7 +554,87 @@ static void test_encryption(void **state)
     tenon_model_destroy(model);
 }
 
+// Without its key a file can be looked at, and nothing else.
+static void test_description(void **state)
+{
+    tenon_save_options options = plain_options("none");
+    tenon_model_options mo;
+    tenon_error *error = NULL;
+    tenon_session *session = NULL;
+    options.key = give_key;
+    options.key_context = "a";
+    options.key_name = "release";
+    tenon_model *model = open_file(DIGITS, NULL);
+    const tenon_status status = tenon_model_save(model, path_of("closed.tenon"), &options, &error);
+    if (status == TENON_UNSUPPORTED) {      // no libcrypto here
+        tenon_error_destroy(error);
+        tenon_model_destroy(model);
+        skip();
+    }
+    assert_int_equal(status, TENON_OK);
+    tenon_model_options_init(&mo);
+    mo.describe = 1;
+    tenon_model *closed = open_file(path_of("closed.tenon"), &mo);
+    tenon_value_info a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
+    assert_int_equal(tenon_model_input_count(closed), tenon_model_input_count(model));
+    OK(tenon_model_input(model, 0, &a));
+    OK(tenon_model_input(closed, 0, &b));
+    assert_string_equal(a.name, b.name);
+    assert_memory_equal(a.dims, b.dims, sizeof a.dims);
+    char *json = report(closed, TENON_REPORT_MODEL);
+    assert_non_null(strstr(json, "\"encrypted\":true"));
+    assert_non_null(strstr(json, "\"macs\":null"));
+    tenon_report_destroy(json);
+    json = NULL;
+    assert_int_equal(tenon_model_report(closed, TENON_REPORT_GRAPH, &json, &error), TENON_STATE);
+    assert_int_equal(tenon_session_create(&session, closed, NULL, &error), TENON_STATE);
+    assert_non_null(strstr(tenon_error_message(error), "looked at"));
+    assert_int_equal(tenon_model_save(closed, path_of("again.tenon"), NULL, &error), TENON_STATE);
+    assert_null(session);
+    tenon_model_destroy(closed);
+    // With the key, and of a file that is not encrypted, everything is told; a session there is not.
+    mo.key = give_key;
+    mo.key_context = "a";
+    closed = open_file(path_of("closed.tenon"), &mo);
+    json = report(closed, TENON_REPORT_GRAPH);
+    assert_non_null(strstr(json, "conv"));
+    tenon_report_destroy(json);
+    assert_int_equal(tenon_session_create(&session, closed, NULL, &error), TENON_STATE);
+    tenon_error_destroy(error);
+    tenon_model_destroy(closed);
+    tenon_model_destroy(model);
+}
+
 // ---- writing ----
+
+// What a model is read from is not written over, by whatever name.
+static void test_own_files(void **state)
+{
+    tenon_save_options options = plain_options("none");
+    tenon_error *error = NULL;
+    options.split_weights = 1;
+    save_digits(path_of("own.tenon"), &options);
+    tenon_model *model = open_file(path_of("own.tenon"), NULL);
+    const bytes before = read_all(path_of("own.weights"));
+    assert_int_equal(symlink("own.weights", path_of("other.weights")), 0);
+    for (int split = 0; split < 2; split++) {
+        options.split_weights = split;
+        assert_int_equal(tenon_model_save(model, path_of("own.tenon"), &options, &error), TENON_INVALID_ARGUMENT);
+    }
+    assert_int_equal(tenon_model_save(model, path_of("other.tenon"), &options, &error), TENON_INVALID_ARGUMENT);
+    assert_non_null(strstr(tenon_error_message(error), "another name"));
+    options.split_weights = 0;
+    assert_int_equal(tenon_model_save(model, path_of("other.weights"), &options, &error), TENON_INVALID_ARGUMENT);
+    tenon_error_destroy(error);
+    error = NULL;
+    OK(tenon_model_save(model, path_of("other.tenon"), &options, &error));
+    const bytes after = read_all(path_of("own.weights"));
+    assert_int_equal(before.size, after.size);
+    assert_memory_equal(before.data, after.data, before.size);
+    free(before.data);
+    free(after.data);
+    tenon_model_destroy(model);
+}
 
 static size_t files_in_folder(void)
 {
@@ -621,7 +701,7 @@ int main(void)
         cmocka_unit_test(test_targets),        cmocka_unit_test(test_split),   cmocka_unit_test(test_swallowed_names),
         cmocka_unit_test(test_pin),            cmocka_unit_test(test_verify),  cmocka_unit_test(test_damage),
         cmocka_unit_test(test_encryption),     cmocka_unit_test(test_failed_write), cmocka_unit_test(test_recorded_files),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_memory),         cmocka_unit_test(test_description), cmocka_unit_test(test_own_files),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
