@@ -1,39 +1,45 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised convolution on the CPU, plain layout. Sums are made of pairs of 16-bit products, as every vector unit has them:
+// Convolution of bytes on the CPU, plain layout: qlinear_conv and conv_integer.
 //
-//   columns   [K / 2][TN_QCONV_TILE][2] int16: the x - x_zero under tile pixels, two of the K = C / group * kernel side by side
-//   weights   [M][K / 2][2]             int16: w - w_zero, packed once; depthwise [M][K], no pairs
+//   general     the weights [M][C / group * taps] times the pixels under a tile's windows, by kernels/qgemm/qsum.h
+//   few pixels  a result pixel or two: each a sum along one row of weights
+//   depthwise   plane by plane, two taps at a time
 //
-// Sums are exact modulo 2^32, so that the order of arithmetic does not matter and the reference's bits are met.
+// Windows read a padded copy of x whose columns are dealt to `stride` phases, [rows][stride][phase], so that every tap reads neighbours;
+// a window of one tap without pads or strides reads x itself. Zero points may be known in the run only, weights too.
 // Ownership: parameters live in the plan's arena. Threads: const after prepare.
 #ifndef TN_QCONV_KERNEL_H
 #define TN_QCONV_KERNEL_H
 
-#include "dispatch/kernel.h"
+#include "kernels/qgemm/qsum.h"
 #include "ops/quant/op_qlinear.h"
 
-#define TN_QCONV_TILE 64      // output pixels
-#define TN_QCONV_BLOCK 4      // result channels whose sums are in registers at a time
-#define TN_QCONV_SLICE 64     // result channels of a piece of work
+#define TN_QCONV_MAX_TAPS 256     // of a depthwise window
 
 typedef struct tn_qconv_params {
-    tn_window w;              // widened to three dims, the first of which is 1
-    int64_t group, cg, mg;    // channels of a group on each side
-    int64_t taps, k, pairs;
-    int64_t m;
-    bool depthwise;           // one channel of x in a group, and few taps
-    int64_t rows, phase;      // depthwise: rows of a padded plane that windows reach, columns of one phase of the stride
+    tn_window w;                  // widened to three dims, the first of which is 1
+    int64_t group, cg, mg;        // channels of a group on each side
+    int64_t taps, k, m;
+    bool depthwise;               // one channel of x in a group, and few taps
+    bool flat;                    // x is read as it lies
+    int64_t rows, phase, plane;   // of the padded copy: rows that windows reach, columns of a phase, elements of a plane
+    const int64_t *reach;         // taps: where each lies from the window's first element in the copy
+    int x_zero, weights, w_zero;  // operands
     bool x_signed;
-    int32_t x_zero, y_zero, low, high;
-    const tn_requant *factor; // m
-    const int32_t *bias;      // m
+    size_t copy_bytes;            // general: of the copy of x, which comes first in the workspace
     size_t slot_bytes;
+    tn_qsum_results results;
 } tn_qconv_params;
 
 bool tn_qconv_match(const tn_query *query, const char **why);
+bool tn_conv_integer_match(const tn_query *query, const char **why);
 tn_status tn_qconv_prepare(tn_prepare *prepare);
-double tn_qconv_cost_portable(const tn_query *query);
-double tn_qconv_cost_avx2(const tn_query *query);
-double tn_qconv_cost_avx512(const tn_query *query);
+tn_status tn_conv_integer_prepare(tn_prepare *prepare);
+
+#define TN_QCONV_TIER(tier) double tn_qconv_cost_##tier(const tn_query *query);
+TN_QCONV_TIER(portable)
+TN_QCONV_TIER(avx2)
+TN_QCONV_TIER(avx512)
+TN_QCONV_TIER(vnni)
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quantised convolution, portable tier: the body of qconv_s8.inc.
+// Convolution of bytes, portable tier: the body of qconv_s8.inc.
 // Ownership: const data. Threads: any.
 #include "kernels/qconv/qconv_s8.inc"
 

@@ -1,114 +1,143 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicate, parameters, packing and costs of quantised convolution (qconv.h).
+// Predicates, parameters and costs of convolution of bytes (qconv.h).
 // Ownership: none. Threads: any.
 #include "kernels/qconv/qconv.h"
 
 #include "base/macros.h"
+#include "kernels/gemm/scratch.h"
 #include "ops/op_rows.h"
 
-#define MAX_TAPS 256      // of a depthwise window: sums are exact in float32
-
 static bool is_byte(const tn_tensor *tensor) { return tensor->dtype == TN_U8 || tensor->dtype == TN_I8; }
-static const tn_tensor *operand(const tn_query *query, int i) { return i < query->n_in ? query->in[i] : NULL; }
 
-bool tn_qconv_match(const tn_query *query, const char **why)
+static bool matches(const tn_query *query, const tn_tensor *weights, const char **why)
 {
-    const tn_qconv_attr *attr = query->attr;
+    const tn_conv_attr *attr = query->attr;
     tn_window w;
-    for (int i = 1; i < query->n_in; i++) {
-        if (query->in[i] && !query->in[i]->data) {
-            *why = "weights, scales or zero points that are no constants";
-            return false;
-        }
-    }
-    if (!is_byte(query->in[0]) || !is_byte(query->in[3]) || tn_tensor_count(query->out[0]) == 0 || tn_tensor_count(query->in[3]) == 0) {
+    if (!is_byte(query->in[0]) || !is_byte(weights) || tn_tensor_count(query->out[0]) == 0 || tn_tensor_count(weights) == 0) {
         *why = "no bytes, or no elements";
         return false;
     }
-    if (!tn_conv_window(&attr->conv, &query->in[0]->shape, &query->in[3]->shape, &w) || w.rank > 2) {
+    if (!tn_conv_window(attr, &query->in[0]->shape, &weights->shape, &w) || w.rank > 2) {
         *why = "more than two spatial dims";
         return false;
     }
     // Windows that lie far apart, or mostly in the pads, would need more room than the tensors themselves: the reference takes them.
     const int64_t span_y = (w.kernel[0] - 1) * w.dilation[0] + (w.out[0] - 1) * w.stride[0];
     const int64_t span_x = w.rank > 1 ? (w.kernel[1] - 1) * w.dilation[1] + (w.out[1] - 1) * w.stride[1] : 0;
-    if (span_y > 4 * w.in[0] + 1024 || (w.rank > 1 && span_x > 4 * w.in[1] + 1024)) {
+    if (span_y > 4 * w.in[0] + 64 || (w.rank > 1 && span_x > 4 * w.in[1] + 64)) {
         *why = "windows much larger than the picture";
         return false;
     }
     return true;
 }
 
-// Element i of a scale, zero point or bias that may be one for all, or absent.
-static double at(const tn_tensor *tensor, int64_t i) { return tensor ? tn_element(tensor, tn_tensor_count(tensor) == 1 ? 0 : i) : 0; }
-
-static void pack(void *dst, const tn_query *query, const void *params)
+bool tn_qconv_match(const tn_query *query, const char **why)
 {
-    const tn_qconv_params *p = params;
-    const tn_tensor *w = query->in[3], *zero = operand(query, 5);
-    const int64_t row = p->depthwise ? p->k : 2 * p->pairs;
-    for (int64_t m = 0; m < p->m; m++) {
-        const int64_t z = (int64_t)at(zero, m);
-        for (int64_t k = 0; k < row; k++) {
-            const int64_t v = k < p->k ? tn_dtype_load_i64(w->dtype, w->data, (size_t)(m * p->k + k)) - z : 0;
-            ((int16_t *)dst)[m * row + k] = (int16_t)v;
+    for (int i = 1; i < query->n_in; i++) {
+        if (i != 2 && i != 3 && i != 5 && query->in[i] && !query->in[i]->data) {
+            *why = "scales that are no constants";
+            return false;
         }
     }
+    return matches(query, query->in[3], why);
 }
 
-tn_status tn_qconv_prepare(tn_prepare *prepare)
+bool tn_conv_integer_match(const tn_query *query, const char **why) { return matches(query, query->in[1], why); }
+
+// The padded copy: its sizes, and where each tap lies in it.
+static tn_status set_copy(tn_prepare *prepare, tn_qconv_params *p)
+{
+    const tn_window *w = &p->w;
+    int64_t *reach = tn_arena_array(prepare->arena, (size_t)p->taps, sizeof *reach);
+    if (!reach) {
+        return tn_fail_memory(prepare->diag, prepare->query->name, (size_t)p->taps * sizeof *reach);
+    }
+    p->flat = p->taps == 1 && w->stride[1] == 1 && w->stride[2] == 1 && w->out[1] == w->in[1] && w->out[2] == w->in[2] &&
+              w->pad_begin[1] == 0 && w->pad_begin[2] == 0;
+    p->rows = (w->out[1] - 1) * w->stride[1] + (w->kernel[1] - 1) * w->dilation[1] + 1;
+    p->phase = w->out[2] + (w->kernel[2] - 1) * w->dilation[2] / w->stride[2];
+    const int64_t pitch = w->stride[2] * p->phase;
+    p->plane = p->rows * pitch;
+    for (int64_t tap = 0; tap < p->taps; tap++) {
+        const int64_t ky = tap / w->kernel[2] * w->dilation[1], kx = tap % w->kernel[2] * w->dilation[2];
+        reach[tap] = ky * pitch + kx % w->stride[2] * p->phase + kx / w->stride[2];
+    }
+    p->reach = reach;
+    return TN_OK;
+}
+
+static tn_status set_scratch(tn_prepare *prepare, tn_qconv_params *p)
+{
+    const tn_shape *x = &prepare->query->in[0]->shape;
+    const size_t threads = TN_MAX(prepare->query->threads, 1u);
+    size_t at, planes = 0;
+    if (p->depthwise) {
+        // A plane with a few elements behind it, which whole vectors may read, and the sums of sixteen pixels.
+        p->slot_bytes = ((size_t)p->plane + 64) * sizeof(int16_t);
+    } else {
+        planes = p->flat ? 0 : (size_t)(x->dims[0] * x->dims[1]);
+        p->copy_bytes = p->flat ? 0 : ((size_t)p->plane * planes + 64 + 63) / 64 * 64;
+        p->slot_bytes = tn_qsum_slot_bytes(p->k, p->mg);
+    }
+    p->slot_bytes = (p->slot_bytes + 63) / 64 * 64;
+    if (planes > 0) {
+        TN_TRY(tn_scratch_add(prepare, planes, (size_t)p->plane, &at));
+        TN_TRY(tn_scratch_add(prepare, 1, 64, &at));
+        p->copy_bytes = prepare->scratch_bytes;
+    }
+    return tn_scratch_add(prepare, threads, p->slot_bytes, &at);
+}
+
+static tn_status prepare_at(tn_prepare *prepare, int x_zero, int weights, int w_zero, tn_qconv_params **params)
 {
     const tn_query *query = prepare->query;
-    const tn_qconv_attr *attr = query->attr;
-    const tn_shape *x = &query->in[0]->shape, *w = &query->in[3]->shape;
+    const tn_conv_attr *attr = query->attr;
+    const tn_shape *x = &query->in[0]->shape, *w = &query->in[weights]->shape;
     void *memory;
     TN_TRY(tn_prepare_params(prepare, sizeof(tn_qconv_params), &memory));
     tn_qconv_params *p = memory;
-    (void)tn_conv_window(&attr->conv, x, w, &p->w);
+    (void)tn_conv_window(attr, x, w, &p->w);
     tn_window_widen(&p->w);
     p->m = w->dims[0];
-    p->group = attr->conv.group;
+    p->group = attr->group;
     p->cg = w->dims[1];
     p->mg = p->m / p->group;
     p->taps = p->w.kernel[1] * p->w.kernel[2];
     p->k = p->cg * p->taps;
-    p->pairs = TN_CEIL_DIV(p->k, 2);
-    p->depthwise = p->cg == 1 && p->taps <= MAX_TAPS;
+    p->depthwise = p->cg == 1 && p->taps <= TN_QCONV_MAX_TAPS && p->mg <= 4;
     p->x_signed = query->in[0]->dtype == TN_I8;
-    p->x_zero = (int32_t)at(operand(query, 2), 0);
-    p->y_zero = (int32_t)at(operand(query, 7), 0);
-    tn_qlinear_range(&attr->q, query->out[0]->dtype, &p->low, &p->high);
-    tn_requant *factor = tn_arena_array(prepare->arena, (size_t)p->m, sizeof *factor);
-    int32_t *bias = tn_arena_array(prepare->arena, (size_t)p->m, sizeof *bias);
-    if (!factor || !bias) {
-        return tn_fail_memory(prepare->diag, query->name, (size_t)p->m * sizeof *factor);
-    }
-    for (int64_t m = 0; m < p->m; m++) {
-        factor[m] = tn_requant_factor(attr->q.rounding, (float)at(query->in[1], 0), (float)at(query->in[4], m), (float)at(query->in[6], 0));
-        bias[m] = (int32_t)at(operand(query, 8), m);
-    }
-    p->factor = factor;
-    p->bias = bias;
-    if (p->depthwise) {
-        p->rows = (p->w.out[1] - 1) * p->w.stride[1] + (p->w.kernel[1] - 1) * p->w.dilation[1] + 1;
-        p->phase = p->w.out[2] + (p->w.kernel[2] - 1) * p->w.dilation[2] / p->w.stride[2];
-        p->slot_bytes = (size_t)(2 * p->w.out[2] + p->rows * p->w.stride[2] * p->phase) * sizeof(float);
-    } else {
-        p->slot_bytes = TN_QCONV_BLOCK * TN_QCONV_TILE * sizeof(int32_t) + (size_t)p->pairs * TN_QCONV_TILE * 2 * sizeof(int16_t);
-    }
-    p->slot_bytes = (p->slot_bytes + 63) / 64 * 64;
-    prepare->scratch_bytes = p->slot_bytes * TN_MAX(query->threads, 1u);
-    prepare->packs[0] = (tn_pack){.operand = 3, .id = "qconv", .variant = p->depthwise + 2 * (uint64_t)(operand(query, 5) != NULL),
-                                  .bytes = (size_t)(p->m * (p->depthwise ? p->k : 2 * p->pairs)) * sizeof(int16_t), .pack = pack};
-    prepare->n_packs = 1;
-    return TN_OK;
+    p->x_zero = x_zero;
+    p->weights = weights;
+    p->w_zero = w_zero;
+    *params = p;
+    TN_TRY(set_copy(prepare, p));
+    return set_scratch(prepare, p);
 }
 
-static double cost(const tn_query *query, double per_ns)
+tn_status tn_qconv_prepare(tn_prepare *prepare)
 {
-    return 500.0 + (double)tn_query_macs(query) / per_ns + (double)tn_tensor_count(query->out[0]) * 1.0;
+    static const int scales[] = {1, 4, 6};
+    tn_qconv_params *p;
+    TN_TRY(prepare_at(prepare, 2, 3, 5, &p));
+    return tn_qsum_results_init(prepare, &((const tn_qconv_attr *)prepare->query->attr)->q, scales, 7, 8, p->m, &p->results);
 }
 
-double tn_qconv_cost_portable(const tn_query *query) { return cost(query, 4.0); }
-double tn_qconv_cost_avx2(const tn_query *query) { return cost(query, 25.0); }
-double tn_qconv_cost_avx512(const tn_query *query) { return cost(query, 45.0); }
+tn_status tn_conv_integer_prepare(tn_prepare *prepare)
+{
+    tn_qconv_params *p;
+    return prepare_at(prepare, 2, 1, 3, &p);
+}
+
+// Depthwise windows move more than they multiply.
+static double cost(const tn_query *query, double per_ns, double element)
+{
+    const tn_tensor *w = query->in[query->n_in > 4 ? 3 : 1];
+    const double macs = (double)tn_query_macs(query), outputs = (double)tn_tensor_count(query->out[0]);
+    const bool thin = w->shape.rank > 1 && w->shape.dims[1] == 1;
+    return 500.0 + macs / (thin ? per_ns / 3 : per_ns) + (outputs + (double)tn_tensor_count(query->in[0])) * element;
+}
+
+double tn_qconv_cost_portable(const tn_query *query) { return cost(query, 6.0, 1.0); }
+double tn_qconv_cost_avx2(const tn_query *query) { return cost(query, 70.0, 0.15); }
+double tn_qconv_cost_avx512(const tn_query *query) { return cost(query, 110.0, 0.1); }
+double tn_qconv_cost_vnni(const tn_query *query) { return cost(query, 180.0, 0.1); }
