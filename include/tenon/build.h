@@ -37,10 +37,11 @@ typedef struct tenon_save_options {
 static inline void tenon_save_options_init(tenon_save_options *options) { tenon_options_init(options, sizeof *options); }
 
 /* Writes the model to a .tenon file, whole or not at all: the optimised graph, the imported one, the weights, and packed weights for each
-   target. Results of the file are those of the model, bit for bit. options may be NULL.
+   target. Results of the file are those of the model, bit for bit. options may be NULL. Operators of the application (ext.h) are saved by
+   domain, name and version; the file opens with a registry that has them.
    Errors: IO (a full disk, a folder that cannot be written), INVALID_ARGUMENT (a target, shape or key that is none; a path that leads to a
    file which the model is read from), UNSUPPORTED (a target
-   that this build has no kernels for; no libcrypto), STATE (the model was opened with no_optimise), LIMIT, OUT_OF_MEMORY. */
+   that this build has no kernels for; no libcrypto), STATE (the model was opened with no_optimise or describe; the session is running), LIMIT, OUT_OF_MEMORY. */
 TENON_API tenon_status tenon_model_save(tenon_model *model, const char *path, const tenon_save_options *options, tenon_error **error);
 
 #ifdef __cplusplus

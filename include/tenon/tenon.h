@@ -35,7 +35,8 @@
  * structs begin with their size: fill them with tenon_*_options_init. Nothing is printed, no environment variable is read, the
  * host process is never ended.
  *
- * Callbacks of a run (observers, custom operators) must not destroy their session; other calls that would change it return STATE. After a
+ * Callbacks of a run (observers, custom operators) must not destroy their session; other calls that would change it, or look at what the
+ * run is changing (tenon_report), return STATE, and those that return nothing do nothing. After a
  * fork the child makes sessions, pools and arenas of its own: those of the parent give STATE there, and destroying them does nothing.
  */
 #ifndef TENON_TENON_H
@@ -321,8 +322,8 @@ typedef struct tenon_tensor {
 /* Zero copy. Tensors of the caller are dense and row-major: no strides, elements native-endian, 4- and 2-bit ones in a byte each (signed ones
    sign-extended), string cells as const char *. tenon_session_bind_input reads them where they lie, aligned to their element;
    tenon_session_bind_output writes a result where it shall be, aligned to 8 bytes (64 is best for both). Either is without any copy where
-   the model's input or output is a tensor; a result that is an input or a constant of the model is copied into its buffer. Input and
-   output buffers may not overlap. Weights stay in the mapped file where their type and alignment allow (copied_bytes of MODEL tells
+   the model's input or output is a tensor; a result that is an input or a constant of the model is copied into its buffer. A run refuses
+   a buffer of a wanted output that overlaps an input by reference or another such buffer (INVALID_ARGUMENT). Weights stay in the mapped file where their type and alignment allow (copied_bytes of MODEL tells
    what had to be copied) and packed weights are shared by all sessions of a model. */
 
 /* Sets an input by copy: `bytes` must be what the shape needs. Stays set until set again or tenon_session_clear_inputs. An input that has an
@@ -339,7 +340,7 @@ TENON_API tenon_status tenon_session_set_none(tenon_session *session, const char
 /* Sets an input by reference: data is read during run, must be aligned to its element, and must stay until the input is set again. */
 TENON_API tenon_status tenon_session_bind_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims,
                                                 const void *data, size_t bytes, tenon_error **error);
-TENON_API void tenon_session_clear_inputs(tenon_session *session);
+TENON_API void tenon_session_clear_inputs(tenon_session *session); /* nothing while the session runs */
 
 /* Results of output `name` are written to data (at least `bytes` bytes, aligned to 8) by each run; data NULL undoes it.
    A run whose result is larger fails with INVALID_ARGUMENT before it computes where the size is known ahead. */
@@ -458,7 +459,7 @@ typedef enum tenon_report_kind {
 } tenon_report_kind;
 
 /* A JSON document about the session's last plan. *json is zero-terminated; free it with tenon_report_destroy. EXPLAIN, PLACEMENT and
-   MEMORY need a plan, PROFILE a recorder (STATE otherwise). */
+   MEMORY need a plan, PROFILE a recorder (STATE otherwise, and while the session runs; MODEL and GRAPH are always there). */
 TENON_API tenon_status tenon_report(tenon_session *session, tenon_report_kind kind, char **json, tenon_error **error);
 
 /* The same for a model alone: MODEL and GRAPH. */

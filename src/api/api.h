@@ -157,6 +157,9 @@ tn_status tn_api_blame(const tenon_session *session, tn_status status);
 // Fills session->feeds from the inputs that are set, and the limits that grow with them.
 tn_status tn_api_gather(tenon_session *session, tn_diag *diag);
 
+// Hands the caller's buffers to the results that are wanted; refuses those that overlap what is read.
+tn_status tn_api_bind_results(tenon_session *session, tn_diag *diag);
+
 // Plans when the shapes of all inputs are fixed and no contents decide shapes.
 tn_status tn_api_prepare_fixed(tenon_session *session, tn_diag *diag);
 

@@ -402,6 +402,11 @@ tenon_status tenon_report(tenon_session *session, tenon_report_kind kind, char *
     if (kind == TENON_REPORT_MODEL || kind == TENON_REPORT_GRAPH) {
         return tenon_model_report(session->model, kind, json, error);
     }
+    tn_diag diag = {0};
+    const tn_status idle = tn_api_idle(session, &diag);     // plans and records change while it runs
+    if (idle != TN_OK) {
+        return tn_api_fail(error, idle, &diag);
+    }
     if (kind == TENON_REPORT_PROFILE && !session->profile) {
         return tn_api_refuse(error, TN_STATE, "report", "nothing is recorded: call tenon_session_profile first");
     }

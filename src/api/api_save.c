@@ -27,7 +27,7 @@ typedef struct saving {
     // the target being collected
     const tn_packed **packs;
     size_t n_packs, packs_capacity;
-    bool no_memory;
+    bool no_memory, held;        // held: the caller's session is kept from running
 } saving;
 
 // ---- targets ----
@@ -229,6 +229,10 @@ static tn_status save(saving *s, const char *path, const uint8_t *key)
     if (s->options->session && s->options->session->model != s->model) {
         return tn_fail(s->diag, TN_INVALID_ARGUMENT, "session", "the session is one of another model");
     }
+    if (s->options->session) {
+        TN_TRY(tn_api_begin(s->options->session, s->diag));    // what it was given is read until the file is written
+        s->held = true;
+    }
     for (size_t t = 0; t < s->n_targets; t++) {
         TN_TRY(pack_for(s, t));
     }
@@ -256,6 +260,9 @@ tenon_status tenon_model_save(tenon_model *model, const char *path, const tenon_
         status = save(&s, path, options.key ? key : NULL);
     }
     explicit_bzero(key, sizeof key);
+    if (s.held) {
+        tn_api_end(options.session);
+    }
     for (size_t t = 0; t < s.n_targets; t++) {
         tenon_session_destroy(s.sessions[t]);
     }

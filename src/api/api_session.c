@@ -516,23 +516,6 @@ tn_status tn_api_find_wanted(tenon_session *session, const char *const *names, s
 
 // ---- running ----
 
-static tn_status bind_results(tenon_session *session)
-{
-    tn_wanted *wanted = session->wanted;
-    const tn_graph *graph = tn_program_graph(wanted->program);
-    for (size_t i = 0; i < wanted->count; i++) {
-        const char *name = wanted->names ? wanted->names[i] : graph->outputs[i]->name;
-        wanted->results[i].bound = NULL;
-        for (const tn_binding *b = session->bindings; b; b = b->next) {
-            if (strcmp(b->name, name) == 0) {
-                wanted->results[i].bound = b->data;
-                wanted->results[i].bound_bytes = b->bytes;
-            }
-        }
-    }
-    return TN_OK;
-}
-
 static tn_status own_process(const tenon_session *session, tn_diag *diag)
 {
     return session->pid == getpid() ? TN_OK
@@ -670,6 +653,7 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         return tn_api_fail(error, status, &diag);
     }
     status = tn_api_enter(session, names, count, &diag);
+    status = status == TN_OK ? tn_api_bind_results(session, &diag) : status;
     if (status == TN_OK) {
         tn_arena_deinit(&session->objects);
         tn_arena_init(&session->objects, session->heap);
@@ -680,7 +664,6 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         if (session->cores) {
             (void)tn_affinity_set(session->cores, session->n_cores, &saved);
         }
-        bind_results(session);
         if (session->profile) {
             tn_profile_run_begin(session->profile, session->workers, session->context.planning_ns);
         }

@@ -306,12 +306,14 @@ tenon_status tenon_session_bind_input(tenon_session *session, const char *name, 
 
 void tenon_session_clear_inputs(tenon_session *session)
 {
-    for (size_t i = 0; session && i < session->n_inputs; i++) {
+    tn_diag diag = {0};
+    if (!session || tn_api_idle(session, &diag) != TN_OK) {
+        return;
+    }
+    for (size_t i = 0; i < session->n_inputs; i++) {
         session->inputs[i].set = false;
     }
-    if (session) {
-        tn_api_override_clear(session);
-    }
+    tn_api_override_clear(session);
 }
 
 // ---- results ----
@@ -365,6 +367,63 @@ tenon_status tenon_session_bind_output(tenon_session *session, const char *name,
     binding->data = data;
     binding->bytes = bytes;
     return TENON_OK;
+}
+
+// The bytes [a, a + n) and [b, b + m) have some in common.
+static bool overlaps(const void *a, size_t n, const void *b, size_t m)
+{
+    const uintptr_t from = (uintptr_t)a, other = (uintptr_t)b;
+    return n && m && (from < other ? n > other - from : m > from - other);
+}
+
+// Results are written while inputs are still read: a buffer that is both would be neither.
+static tn_status check_overlap(const tenon_session *session, const tn_binding *binding, tn_diag *diag)
+{
+    const tn_graph *graph = session->model->import.graph;
+    size_t bytes;
+    for (size_t i = 0; i < session->n_inputs; i++) {
+        const tn_input *input = &session->inputs[i];
+        const bool lent = input->set && input->tensor.kind == TN_KIND_TENSOR && input->tensor.data && input->tensor.data != input->held;
+        if (lent && tn_tensor_bytes(&input->tensor, &bytes) && overlaps(binding->data, binding->bytes, input->tensor.data, bytes)) {
+            return tn_fail(diag, TN_INVALID_ARGUMENT, binding->name, "the buffer of this output overlaps the data of input '%s': give it one of its own, "
+                           "or set the input by copy", graph->inputs[i]->name);
+        }
+    }
+    return TN_OK;
+}
+
+static const tn_binding *binding_of(const tenon_session *session, const char *name)
+{
+    const tn_binding *b = session->bindings;
+    while (b && strcmp(b->name, name) != 0) {
+        b = b->next;
+    }
+    return b;
+}
+
+tn_status tn_api_bind_results(tenon_session *session, tn_diag *diag)
+{
+    tn_wanted *wanted = session->wanted;
+    const tn_graph *graph = tn_program_graph(wanted->program);
+    for (size_t i = 0; i < wanted->count; i++) {
+        const char *name = wanted->names ? wanted->names[i] : graph->outputs[i]->name;
+        const tn_binding *b = session->bindings ? binding_of(session, name) : NULL;
+        wanted->results[i].bound = NULL;
+        if (!b) {
+            continue;
+        }
+        TN_TRY(check_overlap(session, b, diag));
+        for (size_t k = 0; k < i; k++) {
+            const tn_result_slot *other = &wanted->results[k];
+            const char *before = wanted->names ? wanted->names[k] : graph->outputs[k]->name;
+            if (other->bound && overlaps(b->data, b->bytes, other->bound, other->bound_bytes) && strcmp(before, name) != 0) {
+                return tn_fail(diag, TN_INVALID_ARGUMENT, name, "the buffer of this output overlaps that of output '%s'", before);
+            }
+        }
+        wanted->results[i].bound = b->data;
+        wanted->results[i].bound_bytes = b->bytes;
+    }
+    return TN_OK;
 }
 
 // What an optional holds; itself when it holds nothing or is none.

@@ -6,7 +6,6 @@
 
 #include "base/num.h"
 #include "base/text.h"
-#include "dispatch/registry.h"
 #include "ir/attr/attr_codec.h"
 #include "ir/edit.h"
 #include "loop/loop.h"
@@ -17,7 +16,7 @@
 
 static bool add_op(tn_packer *p, const tn_op *op)
 {
-    if (tn_map_find(&p->op_index, op->name, strlen(op->name))) {
+    if (tn_map_find(&p->op_index, (const char *)&op, sizeof op)) {
         return true;
     }
     const tn_op **ops = tn_arena_grow(&p->scratch, p->ops, p->n_ops, &p->ops_capacity, sizeof *ops);
@@ -26,7 +25,7 @@ static bool add_op(tn_packer *p, const tn_op *op)
     }
     p->ops = ops;
     ops[p->n_ops++] = op;
-    return tn_map_set(&p->op_index, op->name, strlen(op->name), (void *)(uintptr_t)p->n_ops);
+    return tn_map_set(&p->op_index, (const char *)&op, sizeof op, (void *)(uintptr_t)p->n_ops);
 }
 
 // What makes two constants the same: where they lie and how many bytes. All empty ones are the same.
@@ -81,10 +80,6 @@ tn_status tn_pack_collect(tn_packer *p, const tn_graph *graph)
         }
     }
     for (const tn_node *node = graph->first; node; node = node->next) {
-        if (tn_registry_op(node->op->name) != node->op) {
-            return tn_fail(p->diag, TN_UNSUPPORTED, node->name, "%s is an operator of the application: a file holds operators of the library only",
-                           node->op->name);
-        }
         if (!add_op(p, node->op)) {
             return tn_packer_memory(p, sizeof node->op);
         }
@@ -124,6 +119,17 @@ static tn_flat_ref attribute_row(tn_packer *p, const tn_attr *row)
     return tn_flat_close(&p->build);
 }
 
+// An operator of the application always has a colon in its name: domain:name, so that none is taken for one of ours.
+static tn_flat_ref op_name(tn_packer *p, const tn_op *op)
+{
+    const char *name = op->name;
+    if (op->row && !strchr(name, ':')) {
+        name = tn_arena_print(&p->scratch, ":%s", name);
+    }
+    p->build.failed = p->build.failed || !name;
+    return name ? tn_packer_text(p, name) : 0;
+}
+
 tn_status tn_pack_ops(tn_packer *p, tn_flat_ref *out)
 {
     tn_flat_ref *tables = tn_arena_array(&p->scratch, p->n_ops + 1, sizeof *tables);
@@ -139,7 +145,7 @@ tn_status tn_pack_ops(tn_packer *p, tn_flat_ref *out)
             }
             rows[k] = attribute_row(p, &op->attrs[k]);
         }
-        const tn_flat_ref list = op->n_attrs ? tn_flat_put_refs(&p->build, rows, (size_t)op->n_attrs) : 0, name = tn_packer_text(p, op->name);
+        const tn_flat_ref list = op->n_attrs ? tn_flat_put_refs(&p->build, rows, (size_t)op->n_attrs) : 0, name = op_name(p, op);
         tn_flat_open(&p->build);
         tn_flat_field_ref(&p->build, TN_OPERATOR_NAME, name);
         tn_flat_field(&p->build, TN_OPERATOR_VERSION, op->version, 2, 0);
@@ -279,7 +285,7 @@ static tn_status node_table(tn_packer *p, const tn_node *node, const uint32_t *i
     const tn_flat_ref body_list = node->n_bodies ? tn_flat_put_refs(&p->build, bodies, (size_t)node->n_bodies) : 0;
     const tn_flat_ref name = tn_packer_text(p, node->name), origins = origins_of(p, node);
     const tn_flat_ref in = value_list(p, node->in, (size_t)node->n_in, index), outs = value_list(p, node->out, (size_t)node->n_out, index);
-    const uintptr_t op = (uintptr_t)tn_map_find(&p->op_index, node->op->name, strlen(node->op->name)) - 1;
+    const uintptr_t op = (uintptr_t)tn_map_find(&p->op_index, (const char *)&node->op, sizeof node->op) - 1;
     tn_flat_open(&p->build);
     tn_flat_field(&p->build, TN_NODE_OPERATOR, op, 4, 0);
     tn_flat_field_ref(&p->build, TN_NODE_NAME, name);

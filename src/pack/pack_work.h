@@ -41,7 +41,7 @@ typedef struct tn_packer {
     tn_map texts;                    // text -> reference
     tn_map known;                    // contents -> 1 + index of the constant
     tn_map sources;                  // address -> 1 + index of the constant
-    tn_map op_index;                 // descriptor's name -> 1 + index
+    tn_map op_index;                 // descriptor's address -> 1 + index
     tn_pack_constant *constants;
     size_t n_constants, constants_capacity;
     const tn_op **ops;

@@ -7,6 +7,7 @@
 #include "base/num.h"
 #include "base/text.h"
 #include "dispatch/registry.h"
+#include "import/onnx/onnx_map.h"
 #include "loop/loop.h"
 #include "ops/control/op_flow.h"
 #include "ops/move/op_copy.h"
@@ -97,18 +98,43 @@ static tn_status read_row(tn_tenon_reader *reader, const tn_op *op, const tn_fla
     return map_enum(reader, op->name, &texts, wire);
 }
 
+// An operator of the application: "domain:name", of the version that the file was made with.
+static const tn_op *find_custom(const tn_tenon_reader *reader, const char *name, uint64_t version)
+{
+    const char *want = name[0] == ':' ? name + 1 : name;
+    for (const tn_onnx_table *const *table = reader->options->tables; table && *table; table++) {
+        for (const tn_onnx_row *row = (*table)->rows; row->type; row++) {
+            if (row->op && strcmp(row->op->name, want) == 0 && row->op->version == version) {
+                return row->op;
+            }
+        }
+    }
+    return NULL;
+}
+
+static tn_status find_op(tn_tenon_reader *reader, const char *name, uint64_t version, const tn_op **op)
+{
+    const bool custom = name && strchr(name, ':');
+    *op = custom ? find_custom(reader, name, version) : name ? tn_registry_op(name) : NULL;
+    if (custom && !*op) {
+        return tn_fail(reader->diag, TN_UNSUPPORTED, name, "the file uses this operator of the application in version %u: open it with a registry that has it",
+                       (unsigned)version);
+    }
+    // What only plans are made of trusts the planner that made it.
+    if (!*op || *op == &tn_op_copy || *op == &tn_op_relayout || *op == &tn_op_flow) {
+        return tn_fail(reader->diag, TN_UNSUPPORTED, "operators", "the file uses the operator '%.100s', which this version does not know",
+                       name ? name : "");
+    }
+    return TN_OK;
+}
+
 static tn_status read_op(tn_tenon_reader *reader, const tn_flat_table *table, tn_tenon_op *out)
 {
     const char *name = tn_flat_text(&reader->flat, table, TN_OPERATOR_NAME);
     const uint64_t version = tn_flat_scalar(&reader->flat, table, TN_OPERATOR_VERSION, 2, 0);
     const tn_flat_vector rows = tn_flat_array(&reader->flat, table, TN_OPERATOR_ATTRIBUTES, 4);
     TN_TRY(tn_tenon_check(reader, "operators"));
-    out->op = name ? tn_registry_op(name) : NULL;
-    // What only plans are made of trusts the planner that made it.
-    if (!out->op || out->op == &tn_op_copy || out->op == &tn_op_relayout || out->op == &tn_op_flow) {
-        return tn_fail(reader->diag, TN_UNSUPPORTED, "operators", "the file uses the operator '%.100s', which this version does not know",
-                       name ? name : "");
-    }
+    TN_TRY(find_op(reader, name, version, &out->op));
     if (version > out->op->version) {
         return tn_fail(reader->diag, TN_UNSUPPORTED, out->op->name, "the file uses version %u of the operator, this version knows %u",
                        (unsigned)version, (unsigned)out->op->version);

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include <tenon/tenon.h>
+#include <tenon/build.h>
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -174,6 +174,7 @@ static void observers_see_every_step(void **unused)
 
 typedef struct meddler {
     tenon_session *session;
+    tenon_model *model;
     int calls, wrong;
 } meddler;
 
@@ -195,6 +196,19 @@ static void meddle(void *context, const tenon_step_info *info, int after, const 
     for (size_t i = 0; i < sizeof got / sizeof got[0]; i++) {
         m->wrong += got[i] != TENON_STATE;
     }
+    for (int kind = TENON_REPORT_EXPLAIN; kind <= TENON_REPORT_PROFILE; kind++) {
+        char *json = NULL;
+        const tenon_status said = tenon_report(m->session, (tenon_report_kind)kind, &json, NULL);
+        m->wrong += said != (kind == TENON_REPORT_MODEL || kind == TENON_REPORT_GRAPH ? TENON_OK : TENON_STATE);
+        tenon_report_destroy(json);
+    }
+    tenon_save_options so;
+    tenon_error *error = NULL;
+    tenon_save_options_init(&so);
+    so.session = m->session;
+    m->wrong += tenon_model_save(m->model, "/no/such/folder/x.tenon", &so, &error) != TENON_STATE || !strstr(tenon_error_message(error), "running");
+    tenon_error_destroy(error);
+    tenon_session_clear_inputs(m->session);     // does nothing: the runs below find their inputs
     tenon_session_trim(m->session);
     tenon_session_wait(m->session);
     m->calls++;
@@ -211,7 +225,7 @@ static void callbacks_cannot_disturb_their_run(void **unused)
     (void)unused;
     assert_int_equal(tenon_session_create(&s, model, NULL, NULL), TENON_OK);
     set_picture(s);
-    meddler m = {.session = s};
+    meddler m = {.session = s, .model = model};
     tenon_session_observe(s, meddle, &m);
     assert_int_equal(tenon_session_run(s, NULL, 0, NULL), TENON_OK);
     assert_int_equal(m.wrong, 0);

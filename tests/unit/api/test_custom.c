@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators of the application (ext.h): results, versions, attributes, dynamic shapes, failures of callbacks, refusals, the N-th allocation
+// Operators of the application (ext.h): results, versions, attributes, dynamic shapes, failures of callbacks, refusals, files, the N-th allocation
 // failing, and that destroy is called once.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
 
+#include <tenon/build.h>
 #include <tenon/ext.h>
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef struct counter {
     long count, fail_at, live;
@@ -239,6 +241,48 @@ static void test_run_from_inside(void **state)
     close_all(model, session, NULL);
 }
 
+// Saved by domain, name and version: a file that opens with a registry that has them, and says what it lacks without.
+static void test_saved(void **state)
+{
+    own owns[2] = {{0}}, others[2] = {{0}};
+    tenon_model *model = NULL, *saved = NULL;
+    tenon_session *session = NULL;
+    tenon_registry *registry = NULL;
+    tenon_error *error = NULL;
+    tenon_model_options options;
+    tenon_tensor out;
+    char path[] = "/tmp/test_custom.XXXXXX";
+    static const float x[4] = {-1, 2, 0.5f, 3};
+    const int descriptor = mkstemp(path);
+    assert_true(descriptor >= 0);
+    close(descriptor);
+    assert_int_equal(open_session(owns, NULL, &model, &session, NULL), TENON_OK);
+    assert_int_equal(tenon_model_save(model, path, NULL, &error), TENON_OK);
+    tenon_session_destroy(session);
+    tenon_model_destroy(model);
+    session = NULL;
+    assert_int_equal(tenon_model_open(&saved, path, NULL, &error), TENON_UNSUPPORTED);
+    assert_string_equal(tenon_error_place(error), "com.example:Ramp");
+    assert_non_null(strstr(tenon_error_message(error), "registry"));
+    for (int version = 2; version > 0; version--) {      // of another version the operator may mean something else
+        const tenon_custom_op first = ramp_op(&others[0], version), second = above_op(&others[1]);
+        assert_int_equal(tenon_registry_create(&registry, NULL, NULL), TENON_OK);
+        assert_int_equal(tenon_registry_add(registry, &second, NULL), TENON_OK);
+        assert_int_equal(tenon_registry_add(registry, &first, NULL), TENON_OK);
+        tenon_model_options_init(&options);
+        options.registry = registry;
+        assert_int_equal(tenon_model_open(&saved, path, &options, &error), version == 1 ? TENON_OK : TENON_UNSUPPORTED);
+        tenon_registry_destroy(registry);
+    }
+    assert_int_equal(tenon_session_create(&session, saved, NULL, NULL), TENON_OK);
+    assert_int_equal(run(session, x, 4, 5, NULL), TENON_OK);
+    assert_int_equal(tenon_session_output(session, 0, &out, NULL), TENON_OK);
+    assert_true(((const float *)out.data)[1] == 8);      // the attribute was saved too
+    assert_int_equal(others[0].runs, 1);
+    close_all(saved, session, error);
+    unlink(path);
+}
+
 static void test_versions(void **state)
 {
     own owns[3] = {{0}};
@@ -322,7 +366,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_results), cmocka_unit_test(test_failures_of_callbacks),
                                        cmocka_unit_test(test_run_from_inside),
-                                       cmocka_unit_test(test_versions), cmocka_unit_test(test_refusals),
+                                       cmocka_unit_test(test_saved), cmocka_unit_test(test_versions), cmocka_unit_test(test_refusals),
                                        cmocka_unit_test(test_every_allocation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

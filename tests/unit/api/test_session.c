@@ -409,6 +409,54 @@ static void bad_arguments_are_refused(void **unused)
     tenon_model_destroy(model);
 }
 
+// Results are written while inputs are read, so no byte may be both; nor the byte of two results.
+static void overlapping_buffers_are_refused(void **unused)
+{
+    static const char *const names[] = {"c1", "y"};
+    static uint64_t room[1 << 12];
+    static const int64_t dims[4] = {1, 3, 8, 8};
+    tenon_model *model = open_model("swallow", 0);
+    tenon_session *s = open_session(model, NULL);
+    tenon_error *error = NULL;
+    tenon_tensor out;
+    float *x = (float *)(void *)&room[100];
+    const size_t bytes = 3 * 8 * 8 * sizeof *x;       // words 100 .. 195
+    (void)unused;
+    for (size_t i = 0; i < 3 * 8 * 8; i++) {
+        x[i] = (float)(i % 7) - 3;
+    }
+    assert_int_equal(tenon_session_bind_input(s, "x", TENON_FLOAT32, 4, dims, x, bytes, NULL), TENON_OK);
+    run(s, NULL, 0);
+    assert_int_equal(tenon_session_output(s, 0, &out, NULL), TENON_OK);
+    const size_t size = out.bytes;
+    float *want = malloc(size);
+    memcpy(want, out.data, size);
+    static const struct { size_t at, words; } over[] = {{100, 96}, {0, 101}, {195, 1000}, {120, 1}, {0, 4096}};
+    for (size_t i = 0; i < sizeof over / sizeof over[0]; i++) {
+        assert_int_equal(tenon_session_bind_output(s, "y", &room[over[i].at], over[i].words * 8, NULL), TENON_OK);
+        assert_int_equal(tenon_session_run(s, NULL, 0, &error), TENON_INVALID_ARGUMENT);
+        assert_string_equal(tenon_error_place(error), "y");
+        assert_non_null(strstr(tenon_error_message(error), "input 'x'"));
+    }
+    assert_int_equal(tenon_session_bind_output(s, "y", &room[196], (4096 - 196) * 8, NULL), TENON_OK);     // right behind
+    run(s, NULL, 0);
+    assert_memory_equal(&room[196], want, size);
+    assert_int_equal(tenon_session_bind_output(s, "c1", &room[2000], 2096 * 8, NULL), TENON_OK);
+    run(s, NULL, 0);                                   // not wanted, so not written
+    assert_int_equal(tenon_session_run(s, names, 2, &error), TENON_INVALID_ARGUMENT);
+    assert_non_null(strstr(tenon_error_message(error), "output 'c1'"));
+    assert_int_equal(tenon_session_bind_output(s, "c1", NULL, 0, NULL), TENON_OK);
+    // An input by copy is the session's: its origin may be written over.
+    assert_int_equal(tenon_session_set_input(s, "x", TENON_FLOAT32, 4, dims, x, bytes, NULL), TENON_OK);
+    assert_int_equal(tenon_session_bind_output(s, "y", x, 8 * 1000, NULL), TENON_OK);
+    run(s, NULL, 0);
+    assert_memory_equal(x, want, size);
+    free(want);
+    tenon_error_destroy(error);
+    tenon_session_destroy(s);
+    tenon_model_destroy(model);
+}
+
 static void a_forked_child_refuses(void **unused)
 {
     tenon_model *model = open_model("swallow", 0);
@@ -559,6 +607,7 @@ int main(void)
         cmocka_unit_test(a_limit_is_kept_by_smaller_rows),
         cmocka_unit_test(cycles_leave_nothing),
         cmocka_unit_test(bad_arguments_are_refused),
+        cmocka_unit_test(overlapping_buffers_are_refused),
         cmocka_unit_test(a_forked_child_refuses),
         cmocka_unit_test(what_was_made_before_a_fork_is_refused),
     };
