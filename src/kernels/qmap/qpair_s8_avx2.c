@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Quantised sums and products of two, avx2 tier: the body of qpair_s8.inc.
+// Ownership: const data. Threads: any.
+#include "kernels/qmap/qpair_s8.inc"
+
+static const tn_kernel rows[] = {TN_QPAIR_ROWS(avx2, TN_IMPL_AVX2, TN_CPU_AVX2)};
+TN_EXPORT_KERNELS(qpair_s8_avx2, rows);

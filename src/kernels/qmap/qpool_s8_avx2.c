@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// Pooling of bytes, avx2 tier: the body of qpool_s8.inc.
+// Ownership: const data. Threads: any.
+#include "kernels/qmap/qpool_s8.inc"
+
+static const tn_kernel rows[] = {TN_QPOOL_ROWS(avx2, TN_IMPL_AVX2, TN_CPU_AVX2)};
+TN_EXPORT_KERNELS(qpool_s8_avx2, rows);
