@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Times kernel rows on the layers of known networks: microseconds, GFLOP/s, and the share of this machine's multiply-add peak.
-//   bench_kernels [--suite NAME] [--rows TEXT] [--threads N] [--seconds S] [--cold]
+// Times kernel rows on the layers of known networks and places them on this machine's roofline: microseconds, GFLOP/s, operations a byte, and
+// the share of what multiply-add peak and copy bandwidth, both measured first, allow. All rows that take a node are timed, not only the one
+// that a plan would choose; race/race.py roofline does the same for plans.
+//   bench_kernels [--suite NAME] [--rows TEXT] [--threads N] [--seconds S] [--cold] [--json]
 //     --suite    mobilenet_v2, resnet50, minilm, gemm, lstm; all without it
 //     --rows     only rows whose name contains TEXT
 //     --cold     weights and results start outside of the caches, as they do inside a large network
 // Ownership: everything until the end. Threads: one, and the workers asked for.
-#include "bench_peak.h"
 #include "bench_row.h"
+#include "peak.h"
 
 #include "base/macros.h"
 #include "ops/nn/op_conv.h"
@@ -49,10 +51,28 @@ static const product gemm[] = {{1, 256, 256, 256, true, 1}, {1, 512, 512, 512, t
 typedef struct bench {
     tn_bench_options options;
     const char *suite, *text;
-    double peaks[TN_IMPL_COUNT];
+    bool json;
+    size_t printed;                        // rows
+    double peaks[TN_IMPL_COUNT], copy;     // GFLOP/s and GB/s of all threads
     const tn_bench_node *node;
-    double flops, best;                    // of the node's rows, ns
+    double flops, bytes, best;             // of the node; best: of its rows, ns
 } bench;
+
+// A point on the roofline as one line; the bytes are those of operands, weights and result, each once.
+static void print_row(bench *b, const tn_kernel *row, const tn_bench_result *result)
+{
+    const double rate = b->flops / result->ns, peak = b->peaks[row->impl], intensity = b->flops / b->bytes;
+    const double slope = intensity * b->copy, roof = peak > 0 ? TN_MIN(peak, slope) : slope;
+    const char *bound = slope < peak || peak <= 0 ? "memory" : "arithmetic";
+    if (b->json) {
+        printf("%s\n  {\"row\": \"%s\", \"ns\": %.1f, \"estimate_ns\": %.1f, \"gflops\": %.2f, \"gbps\": %.2f, \"intensity\": %.3f, \"bound\": \"%s\", \"share\": %.3f}",
+               b->printed++ ? "," : "", row->name, result->ns, result->estimate, rate, b->bytes / result->ns, intensity, bound,
+               roof > 0 ? rate / roof : 0);
+        return;
+    }
+    printf("    %-44s %10.1f us %8.1f GFLOP/s %6.1f GB/s %7.2f ops/byte %5.1f %% of %s   estimate %.1f us\n", row->name, result->ns / 1e3, rate,
+           b->bytes / result->ns, intensity, roof > 0 ? 100.0 * rate / roof : 0, bound, result->estimate / 1e3);
+}
 
 static bool visit(const tn_kernel *row, void *context)
 {
@@ -63,12 +83,7 @@ static bool visit(const tn_kernel *row, void *context)
         !tn_bench_row(b->node, row, &b->options, &result, &why)) {
         return true;
     }
-    const double rate = b->flops / result.ns, peak = b->peaks[row->impl] * tn_workers_count(b->options.workers);
-    printf("    %-44s %10.1f us %8.1f GFLOP/s", row->name, result.ns / 1e3, rate);
-    if (peak > 0.0) {
-        printf(" %5.1f %%", 100.0 * rate / peak);
-    }
-    printf("   estimate %.1f us\n", result.estimate / 1e3);
+    print_row(b, row, &result);
     b->best = b->best > 0.0 ? TN_MIN(b->best, result.ns) : result.ns;
     return true;
 }
@@ -77,6 +92,7 @@ static double run_node(bench *b, const tn_bench_node *node, double flops)
 {
     b->node = node;
     b->flops = flops;
+    b->bytes = tn_bench_bytes(node, &b->options);
     b->best = 0.0;
     tn_registry_visit(node->op, visit, b);
     return b->best;
@@ -96,8 +112,10 @@ static double run_convs(bench *b, const conv_layer *layers, size_t count)
                                     .n_out = 1,
                                     .in = {{4, {1, l->c, l->size, l->size}}, {4, {l->m, l->c / l->groups, l->kernel, l->kernel}}, {1, {l->m}}},
                                     .constant = {false, true, true}};
-        printf("conv %d x %d x %d to %d, window %d, stride %d, groups %d (%d times)\n", l->c, l->size, l->size, l->m, l->kernel, l->stride,
-               l->groups, l->times);
+        if (!b->json) {
+            printf("conv %d x %d x %d to %d, window %d, stride %d, groups %d (%d times)\n", l->c, l->size, l->size, l->m, l->kernel, l->stride,
+                   l->groups, l->times);
+        }
         total += l->times * run_node(b, &node, 2.0 * (double)(out * out * l->m) * l->c / l->groups * l->kernel * l->kernel);
     }
     return total;
@@ -118,7 +136,9 @@ static double run_products(bench *b, const product *products, size_t count)
         if (p->constant) {
             node.in[1] = (tn_shape){2, {p->k, p->n}};
         }
-        printf("product %d of %d x %d x %d, %s (%d times)\n", p->batch, p->m, p->k, p->n, p->constant ? "weights" : "two operands", p->times);
+        if (!b->json) {
+            printf("product %d of %d x %d x %d, %s (%d times)\n", p->batch, p->m, p->k, p->n, p->constant ? "weights" : "two operands", p->times);
+        }
         total += p->times * run_node(b, &node, 2.0 * p->batch * p->m * p->k * p->n);
     }
     return total;
@@ -134,7 +154,9 @@ static double run_lstm(bench *b)
                                 .n_out = 1,
                                 .in = {{3, {84, 1, 256}}, {3, {1, 1024, 256}}, {3, {1, 1024, 256}}, {2, {1, 2048}}},
                                 .constant = {false, true, true, true}};
-    printf("lstm, 84 steps, 256 units\n");
+    if (!b->json) {
+        printf("lstm, 84 steps, 256 units\n");
+    }
     return run_node(b, &node, 2.0 * 84 * 1024 * 512);
 }
 
@@ -148,7 +170,26 @@ static void run_suite(bench *b, const char *name)
                          : strcmp(name, "minilm") == 0     ? run_products(b, minilm, TN_COUNT(minilm))
                          : strcmp(name, "gemm") == 0       ? run_products(b, gemm, TN_COUNT(gemm))
                                                            : run_lstm(b);
-    printf("%s: %.3f ms by the best rows\n\n", name, total / 1e6);
+    if (!b->json) {
+        printf("%s: %.3f ms by the best rows\n\n", name, total / 1e6);
+    }
+}
+
+// The roof of all threads, and its line.
+static void measure_roof(bench *b)
+{
+    const unsigned count = tn_workers_count(b->options.workers);
+    b->peaks[TN_IMPL_AVX512] = tn_peak_gflops(512, count);
+    b->peaks[TN_IMPL_AVX2] = tn_peak_gflops(256, count);
+    b->peaks[TN_IMPL_PORTABLE] = b->peaks[TN_IMPL_NEON] = tn_peak_gflops(128, count);
+    b->copy = tn_peak_copy(count);
+    const double peak = tn_peak_gflops(0, count);
+    if (b->json) {
+        printf("{\"processor\": \"%s\", \"threads\": %u, \"peak_gflops\": %.2f, \"copy_gbps\": %.2f, \"rows\": [", b->options.cpu->name, count, peak, b->copy);
+        return;
+    }
+    printf("%s, %u threads: %.1f GFLOP/s of multiply-adds, %.1f GB/s of copying, ridge at %.1f operations a byte\n\n", b->options.cpu->name, count, peak,
+           b->copy, b->copy > 0 ? peak / b->copy : 0);
 }
 
 int main(int argc, char **argv)
@@ -159,8 +200,8 @@ int main(int argc, char **argv)
     unsigned threads = 1;
     for (int i = 1; i < argc; i++) {
         const char *value = i + 1 < argc ? argv[i + 1] : "";
-        if (strcmp(argv[i], "--cold") == 0) {
-            b.options.cold = true;
+        if (strcmp(argv[i], "--cold") == 0 || strcmp(argv[i], "--json") == 0) {
+            *(argv[i][2] == 'c' ? &b.options.cold : &b.json) = true;
             continue;
         }
         if (strcmp(argv[i], "--suite") == 0) {
@@ -183,14 +224,12 @@ int main(int argc, char **argv)
         fprintf(stderr, "bench_kernels: no memory for workers\n");
         return 1;
     }
-    b.peaks[TN_IMPL_AVX512] = tn_bench_peak(&cpu, TN_IMPL_AVX512);
-    b.peaks[TN_IMPL_AVX2] = tn_bench_peak(&cpu, TN_IMPL_AVX2);
-    printf("%s, %u threads; multiply-add peak of a core: avx2 %.1f, avx512 %.1f GFLOP/s\n\n", cpu.name, tn_workers_count(b.options.workers),
-           b.peaks[TN_IMPL_AVX2], b.peaks[TN_IMPL_AVX512]);
+    measure_roof(&b);
     static const char *const suites[] = {"gemm", "minilm", "mobilenet_v2", "resnet50", "lstm"};
     for (size_t i = 0; i < TN_COUNT(suites); i++) {
         run_suite(&b, suites[i]);
     }
+    printf("%s", b.json ? "\n]}\n" : "");
     tn_workers_destroy(b.options.workers);
     return 0;
 }

@@ -30,6 +30,9 @@ typedef struct tn_bench_result {
     double estimate;                       // what the row's cost says, on one thread
 } tn_bench_result;
 
+// Bytes of operands and results, each counted once; 0: the node does not infer.
+double tn_bench_bytes(const tn_bench_node *node, const tn_bench_options *options);
+
 // False: the row does not take the node (*why says the rule), or there is no memory.
 bool tn_bench_row(const tn_bench_node *node, const tn_kernel *row, const tn_bench_options *options, tn_bench_result *result, const char **why);
 

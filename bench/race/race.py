@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Races against other engines on this machine: what a step costs, and how much memory a model takes.
+"""Races on this machine: against its limits, against another build, against other engines.
 
+    race.py roofline [--level kernel|block|model]... [--nodes] [--threads N] [--json] [MODEL.onnx...]
+    race.py builds A.so B.so [--level ...] [--threads N] [--json] [MODEL.onnx...]
     race.py overhead [--nodes 1000] [--rounds 9] [--library NAME=libtenon.so]... [--json]
     race.py memory [--json] MODEL.onnx[:OPEN]... [--ncnn FOLDER]
+
+roofline, builds: see race_roofline.py and race_builds.py; what they run is in race_cases.py.
 
 overhead: a chain of tiny matrix products, one thread; every engine lives in a process of its own and they take turns, A B C A B C. Told are
 nanoseconds for a node, the least and the median of the rounds. --library adds other builds of this library, to compare two builds.
@@ -24,8 +28,11 @@ import tempfile
 import time
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "tests" / "cli"), str(HERE.parent / "bindings" / "python")]
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "bindings" / "python")]
+import race_builds  # noqa: E402
+import race_roofline  # noqa: E402
+
 SIDE = 4
 
 
@@ -246,9 +253,13 @@ def main():
     two.add_argument("models", nargs="+")
     two.add_argument("--ncnn")
     two.add_argument("--json", action="store_true")
+    one.set_defaults(function=overhead)
+    two.set_defaults(function=memory)
+    race_roofline.add_options(verbs)
+    race_builds.add_options(verbs)
     arguments = parser.parse_args()
-    overhead(arguments) if arguments.verb == "overhead" else memory(arguments)
+    return arguments.function(arguments)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
