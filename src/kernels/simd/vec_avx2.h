@@ -100,6 +100,13 @@ TN_INLINE tn_vf tn_vf_sub(tn_vf a, tn_vf b) { return _mm256_sub_ps(a, b); }
 TN_INLINE tn_vf tn_vf_mul(tn_vf a, tn_vf b) { return _mm256_mul_ps(a, b); }
 TN_INLINE tn_vf tn_vf_div(tn_vf a, tn_vf b) { return _mm256_div_ps(a, b); }
 TN_INLINE tn_vf tn_vf_fma(tn_vf a, tn_vf b, tn_vf c) { return _mm256_fmadd_ps(a, b, c); }
+// sum + a b in the register of sum. Left to choose among the three forms, compilers put it into another one in long unrolled code, and
+// then move or spill sums.
+TN_INLINE tn_vf tn_vf_fma_sum(tn_vf sum, tn_vf a, tn_vf b)
+{
+    __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+    return sum;
+}
 TN_INLINE tn_vf tn_vf_minq(tn_vf a, tn_vf b) { return _mm256_min_ps(a, b); }
 TN_INLINE tn_vf tn_vf_maxq(tn_vf a, tn_vf b) { return _mm256_max_ps(a, b); }
 TN_INLINE tn_vf tn_vf_abs(tn_vf a) { return _mm256_andnot_ps(_mm256_set1_ps(-0.0f), a); }

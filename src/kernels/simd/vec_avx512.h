@@ -68,6 +68,12 @@ TN_INLINE tn_vf tn_vf_sub(tn_vf a, tn_vf b) { return _mm512_sub_ps(a, b); }
 TN_INLINE tn_vf tn_vf_mul(tn_vf a, tn_vf b) { return _mm512_mul_ps(a, b); }
 TN_INLINE tn_vf tn_vf_div(tn_vf a, tn_vf b) { return _mm512_div_ps(a, b); }
 TN_INLINE tn_vf tn_vf_fma(tn_vf a, tn_vf b, tn_vf c) { return _mm512_fmadd_ps(a, b, c); }
+// sum + a b in the register of sum: see vec_avx2.h.
+TN_INLINE tn_vf tn_vf_fma_sum(tn_vf sum, tn_vf a, tn_vf b)
+{
+    __asm__("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+    return sum;
+}
 TN_INLINE tn_vf tn_vf_minq(tn_vf a, tn_vf b) { return _mm512_min_ps(a, b); }
 TN_INLINE tn_vf tn_vf_maxq(tn_vf a, tn_vf b) { return _mm512_max_ps(a, b); }
 TN_INLINE tn_vf tn_vf_abs(tn_vf a) { return _mm512_andnot_ps(_mm512_set1_ps(-0.0f), a); }

@@ -104,6 +104,7 @@ TN_INLINE tn_vf tn_vf_sub(tn_vf a, tn_vf b) { return a - b; }
 TN_INLINE tn_vf tn_vf_mul(tn_vf a, tn_vf b) { return a * b; }
 TN_INLINE tn_vf tn_vf_div(tn_vf a, tn_vf b) { return a / b; }
 TN_INLINE tn_vf tn_vf_fma(tn_vf a, tn_vf b, tn_vf c) { return a * b + c; }
+TN_INLINE tn_vf tn_vf_fma_sum(tn_vf sum, tn_vf a, tn_vf b) { return a * b + sum; }
 TN_INLINE tn_vf tn_vf_minq(tn_vf a, tn_vf b) { return tn_vf_select(a < b, a, b); }
 TN_INLINE tn_vf tn_vf_maxq(tn_vf a, tn_vf b) { return tn_vf_select(a > b, a, b); }
 TN_INLINE tn_vf tn_vf_abs(tn_vf a) { return (tn_vf)((tn_vi)a & INT32_MAX); }
