@@ -26,6 +26,11 @@ bool tn_conv_shape_of(const tn_conv_attr *attr, const tn_shape *x, const tn_shap
 // Taps k0 .. k1 - 1 of a window that begins at `base` hit 0 .. in - 1.
 static inline void tn_conv_taps(int64_t base, int64_t kernel, int64_t dilation, int64_t in, int64_t *k0, int64_t *k1)
 {
+    if (base >= 0 && base + (kernel - 1) * dilation < in) {   // most windows: no division
+        *k0 = 0;
+        *k1 = kernel;
+        return;
+    }
     *k0 = base >= 0 ? 0 : (-base + dilation - 1) / dilation;
     *k1 = base >= in ? 0 : (in - base + dilation - 1) / dilation;
     *k1 = *k1 < kernel ? *k1 : kernel;

@@ -23,19 +23,19 @@ typedef struct direct {
     int64_t lanes, last_lanes;   // k steps of a segment
     int64_t seg_w;               // segments along the row of the window: kw, or 1 where a whole row is one segment
     ptrdiff_t pixel, row, plane; // floats from pixel to pixel, row to row, block to block of x
-    int64_t cuts;                // tiles in a row
+    int64_t cuts;                // tiles in a row: nearly equal, each of `cut` pixels, the first `cut_more` of one more
+    int64_t cut, cut_more;
+    size_t vector_floats;        // weights of one vector of output channels
+    int64_t steps_block;         // k steps of a block of x
+    int shift;                   // log2 of block
+    ptrdiff_t plane_out;         // floats from block to block of y
+    int last_bias;               // lanes of a group's last vector
     int64_t window;              // pixels in a row of the copied window, at most
     size_t slot_floats;          // of the copied window
     unsigned slots;
     size_t group_floats;         // weights of one group of q vectors
     tn_act act;
 } direct;
-
-// Floats of one vector's weights.
-static int64_t vector_floats(const direct *d)
-{
-    return d->blocks_in * d->s.kernel[1] * d->seg_w * d->lanes * d->facts->lanes;
-}
 
 static void flatten(tn_conv_shape *s)
 {
@@ -80,7 +80,14 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
         d->q = d->block / facts->lanes;   // vectors of a tile are one fixed step apart: not past the block
     }
     d->oc_groups = (d->vectors + d->q - 1) / d->q;
+    d->steps_block = s->kernel[1] * d->seg_w * d->lanes;
+    d->vector_floats = (size_t)(d->blocks_in * d->steps_block) * (size_t)facts->lanes;
+    d->shift = d->block == 16 ? 4 : 3;
+    d->plane_out = (ptrdiff_t)(s->out[1] * s->out[2]) * d->block;
+    d->last_bias = (int)(s->mg - (d->vectors - 1) * facts->lanes);
     d->cuts = tn_tile_cuts(s->out[2], facts->max_p[TN_MIN((int64_t)d->q, d->vectors)]);
+    d->cut = d->cuts > 0 ? s->out[2] / d->cuts : 0;
+    d->cut_more = d->cuts > 0 ? s->out[2] % d->cuts : 0;
     const int64_t p = tn_tile_cuts(s->out[2], TN_MAX(1, d->cuts));
     const int64_t reach = (p - 1) * s->stride[2] + (s->kernel[2] - 1) * s->dilation[2] + 1;
     d->window = TN_MIN(reach, s->in[2] + 2 * (p - 1) * s->stride[2]);
@@ -120,7 +127,7 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
     // A new segment costs about as much as two vector operations for each of its rows.
     const double segments = steps / (double)d.lanes * (double)s->out[2] * 2.0 / facts->load_per_ns * (double)d.oc_groups;
     const double compute = rows * (steps * tn_tile_cost(facts, s->out[2], d.vectors, d.q) + segments);
-    const double stream = (double)s->groups * (double)d.vectors * (double)vector_floats(&d) * 4.0 / 40.0 * (1.0 + 0.5 / facts->lanes);
+    const double stream = (double)s->groups * (double)d.vectors * (double)d.vector_floats * 4.0 / 40.0 * (1.0 + 0.5 / facts->lanes);
     return 300.0 + TN_MAX(compute, stream);
 }
 
@@ -272,71 +279,91 @@ static source find_source(const direct *d, const float *x, float *window, int64_
 // A chunk of weights, and the tiles of pixels that it is used for one after another.
 typedef struct unit {
     int64_t n, group;
+    ptrdiff_t image;             // floats to the first block of y of image n
     int64_t g0, g1;              // groups of output vectors
     int64_t b0, b1;              // blocks of x
     int64_t tile0, tile1;
     ptrdiff_t next;              // floats from the weights of this unit to those that are used next; 0: none
 } unit;
 
-static void run_tile(const job *j, const unit *u, int64_t tile, unsigned slot)
+// What all tiles of a unit have in common.
+static tn_tile begin_unit(const job *j, const unit *u)
 {
     const direct *d = j->d;
     const tn_conv_shape *s = &d->s;
     const int vl = d->facts->lanes;
-    const int64_t oh = tile / d->cuts, cut = tile % d->cuts;
-    const int64_t ow = tn_tile_cut(s->out[2], d->cuts, cut), p = tn_tile_cut(s->out[2], d->cuts, cut + 1) - ow;
-    const int64_t in_blocks = d->plain_in ? s->c : (s->c + d->block - 1) / d->block;
-    const int64_t out_blocks = (s->m + d->block - 1) / d->block;
-    const ptrdiff_t image = (ptrdiff_t)(s->out[1] * s->out[2]) * d->block;
-    const float *x = j->x + (u->n * in_blocks + u->group * d->blocks_in + u->b0) * d->plane;
-    const source f = find_source(d, x, j->windows + slot * d->slot_floats, u->b1 - u->b0, oh, ow, p);
-    // A segment that is a whole row of the window begins at tap kw0.
-    const bool whole = d->plain_in && d->seg_w == 1;
-    const bool finish = u->b1 == d->blocks_in;
-    const int64_t taps = f.kw1 - f.kw0;
-    const int shift = d->block == 16 ? 4 : 3;
     tn_tile t = {
-        .a = f.a,
         .a_row = (ptrdiff_t)s->stride[2] * d->pixel,
-        .a0 = f.plane,
-        .a1 = f.row,
         .a2 = (ptrdiff_t)s->dilation[2] * d->pixel,
         .n0 = u->b1 - u->b0,
-        .n1 = f.kh1 - f.kh0,
-        .n2 = whole ? 1 : taps,
-        .lanes = whole ? taps : d->lanes,
-        .last_lanes = whole ? taps : finish ? d->last_lanes : d->lanes,
         .c_row = d->block,
-        .c_vec = vl < d->block ? vl : image,
+        .c_vec = vl < d->block ? vl : (ptrdiff_t)(s->out[1] * s->out[2]) * d->block,
         .tail = vl,
         .alpha = 1.0f,
         .beta = 1.0f,
         .resume = u->b0 > 0,
-        .finish = finish,
+        .finish = u->b1 == d->blocks_in,
     };
     tn_tile_set_act(&t, &d->act);
     // Each tile asks for its share of the next weights.
-    const ptrdiff_t step = u->next ? d->q * vl / (u->tile1 - u->tile0) : 0;
-    const ptrdiff_t next = u->next + step * (tile - u->tile0) * (t.n0 * s->kernel[1] * d->seg_w * d->lanes);
-    t.next_step = step;
+    t.next_step = u->next ? d->q * vl / (u->tile1 - u->tile0) : 0;
+    return t;
+}
+
+// Pixels ow .. ow + p - 1 of row oh: tile number `tile` of the unit. t: of begin_unit; only what this sets changes.
+static void run_tile(const job *j, const unit *u, tn_tile *t, int64_t tile, int64_t oh, int64_t ow, int64_t p, unsigned slot)
+{
+    const direct *d = j->d;
+    const tn_conv_shape *s = &d->s;
+    const int vl = d->facts->lanes;
+    const int64_t in_blocks = d->plain_in ? s->c : (s->c + d->block - 1) / d->block;
+    const float *x = j->x + (u->n * in_blocks + u->group * d->blocks_in + u->b0) * d->plane;
+    const source f = find_source(d, x, j->windows + slot * d->slot_floats, u->b1 - u->b0, oh, ow, p);
+    // A segment that is a whole row of the window begins at tap kw0.
+    const bool whole = d->plain_in && d->seg_w == 1;
+    const int64_t taps = f.kw1 - f.kw0;
+    t->a = f.a;
+    t->a0 = f.plane;
+    t->a1 = f.row;
+    t->n1 = f.kh1 - f.kh0;
+    t->n2 = whole ? 1 : taps;
+    t->lanes = whole ? taps : d->lanes;
+    t->last_lanes = whole ? taps : t->finish ? d->last_lanes : d->lanes;
+    const ptrdiff_t pixels = (oh * s->out[2] + ow) * d->block;
+    const float *w = j->w + (size_t)(u->group * d->vectors + u->g0 * d->q) * d->vector_floats;
+    int64_t channel = u->group * s->mg + u->g0 * d->q * vl, left = d->vectors - u->g0 * d->q;
     for (int64_t g = u->g0; g < u->g1; g++) {
-        const int64_t v0 = g * d->q;
-        const int vectors = (int)TN_MIN((int64_t)d->q, d->vectors - v0);
-        const int64_t channel = u->group * s->mg + v0 * vl;
-        const ptrdiff_t at =
-            (ptrdiff_t)(u->n * out_blocks + (channel >> shift)) * image + (oh * s->out[2] + ow) * d->block + (channel & (d->block - 1));
-        t.b_step = vectors * vl;
-        t.b2 = d->lanes * t.b_step;
-        t.b1 = d->seg_w * t.b2;
-        t.b0 = s->kernel[1] * t.b1;
-        const float *w = j->w + (u->group * d->vectors + v0) * vector_floats(d) + u->b0 * t.b0;
-        t.b = w + f.kh0 * t.b1 + f.kw0 * (whole ? t.b_step : t.b2);
-        t.next = w + next;
-        t.c = j->y + at;
-        t.bias = j->bias ? j->bias + channel : NULL;
-        t.bias_tail = (int)TN_MIN((int64_t)vl, s->mg - (v0 + vectors - 1) * vl);
-        t.residual = j->residual ? j->residual + at : NULL;
-        j->tiles->tile[vectors - 1][p - 1](&t);
+        const int vectors = (int)TN_MIN((int64_t)d->q, left);
+        const ptrdiff_t at = u->image + (channel >> d->shift) * d->plane_out + pixels + (channel & (d->block - 1));
+        t->b_step = vectors * vl;
+        t->b2 = d->lanes * t->b_step;
+        t->b1 = d->seg_w * t->b2;
+        t->b0 = s->kernel[1] * t->b1;
+        const float *first = w + u->b0 * t->b0;
+        t->b = first + f.kh0 * t->b1 + f.kw0 * (whole ? t->b_step : t->b2);
+        t->next = first + u->next + (tile - u->tile0) * t->n0 * (t->next_step * d->steps_block);
+        t->c = j->y + at;
+        t->bias = j->bias ? j->bias + channel : NULL;
+        t->bias_tail = g + 1 < d->oc_groups ? vl : d->last_bias;
+        t->residual = j->residual ? j->residual + at : NULL;
+        j->tiles->tile[vectors - 1][p - 1](t);
+        w += (size_t)d->q * d->vector_floats;
+        channel += d->q * vl;
+        left -= d->q;
+    }
+}
+
+static void run_unit(const job *j, const unit *u, unsigned slot)
+{
+    const direct *d = j->d;
+    tn_tile t = begin_unit(j, u);
+    int64_t oh = u->tile0 / d->cuts, cut = u->tile0 % d->cuts;
+    for (int64_t tile = u->tile0; tile < u->tile1; tile++) {
+        run_tile(j, u, &t, tile, oh, cut * d->cut + TN_MIN(cut, d->cut_more), d->cut + (cut < d->cut_more), slot);
+        if (++cut == d->cuts) {
+            cut = 0;
+            oh++;
+        }
     }
 }
 
@@ -356,14 +383,13 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
             .tile0 = item * j->tiles_item,
             .tile1 = TN_MIN(d->s.out[1] * d->cuts, (item + 1) * j->tiles_item),
         };
+        u.image = u.n * ((d->s.m + d->block - 1) / d->block) * d->plane_out;
         for (u.b0 = 0; u.b0 < d->blocks_in; u.b0 = u.b1) {
             u.b1 = TN_MIN(d->blocks_in, u.b0 + d->ic_chunk);
             // The same groups' next input blocks, or the next groups' first ones.
             const ptrdiff_t group = (ptrdiff_t)d->group_floats, blocks = group / d->blocks_in;
             u.next = u.b1 < d->blocks_in ? (u.b1 - u.b0) * blocks : u.g1 < d->oc_groups ? (u.g1 - u.g0) * group - u.b0 * blocks : 0;
-            for (int64_t t = u.tile0; t < u.tile1; t++) {
-                run_tile(j, &u, t, slot);
-            }
+            run_unit(j, &u, slot);
         }
     }
 }
