@@ -32,7 +32,7 @@ def load(folder, spec):
     return array.astype(spec["dtype"]).reshape(spec["shape"])
 
 
-def compare(got, folder, spec, rel):
+def compare(got, folder, spec, bound, classes):
     """(difference over the span, what is wrong or None)."""
     want = np.load(os.path.join(folder, spec["file"])).ravel()
     shape, got = np.shape(got), np.asarray(got).ravel()[:: spec.get("stride", 1)]
@@ -45,15 +45,17 @@ def compare(got, folder, spec, rel):
     if not np.isfinite(got[finite]).all():
         return np.inf, "NaN or infinity"
     span = spec["stats"]["max"] - spec["stats"]["min"] if "stats" in spec else float(np.ptp(want[finite])) if finite.any() else 0.0
+    if want.size == 1:
+        span = max(span, float(abs(want[0])))
     diff = float(np.max(np.abs(got - want)[finite], initial=0.0)) / max(span, 1e-6)
-    if diff > max(BOUND, rel):
+    if diff > bound:
         return diff, f"{spec['name']} differs by {100 * diff:.2f} % of the span"
-    if len(shape) == 2 and shape[0] == 1 and want.size == shape[1] and want.argmax() != got.argmax():
+    if classes and len(shape) == 2 and shape[0] == 1 and want.size == shape[1] and want.argmax() != got.argmax():
         return diff, f"{spec['name']}: another first class"
     return diff, None
 
 
-def check(folder, store, cache):
+def check(folder, store, cache, looser):
     """(largest difference, nodes on the device, nodes elsewhere, precision events, what is wrong or None)."""
     with open(os.path.join(folder, "meta.json"), encoding="utf-8") as file:
         meta = json.load(file)
@@ -64,7 +66,7 @@ def check(folder, store, cache):
         feeds = {spec["name"]: load(place, spec) for spec in case["inputs"]}
         results = session.run([spec["name"] for spec in case["outputs"]], feeds)
         for got, spec in zip(results, case["outputs"]):
-            diff, why = compare(got, place, spec, meta.get("rel", 0.0))
+            diff, why = compare(got, place, spec, max(looser or BOUND, meta.get("rel", 0.0)), not looser)
             worst, wrong = max(worst, diff), wrong or why
     placed = session.placement()
     here = placed.get("opencl", {"nodes": 0})["nodes"]
@@ -77,9 +79,11 @@ def main():
     parser.add_argument("models", help="folder of models")
     parser.add_argument("--match", default="", help="only models with this in their name")
     parser.add_argument("--except", dest="skip", action="append", default=[], help="a model that is left out")
+    parser.add_argument("--allow", action="append", default=[], metavar="NAME=PERCENT", help="a looser bound for one model, and any first class")
     parser.add_argument("--store", choices=["image", "buffer"])
     parser.add_argument("--cache", help="folder for built programs")
     options = parser.parse_args()
+    allowed = {name: float(percent) / 100 for name, _, percent in (text.partition("=") for text in options.allow)}
     count = agree = 0
     for name in sorted(os.listdir(options.models)):
         folder = os.path.join(options.models, name)
@@ -87,7 +91,7 @@ def main():
             continue
         count += 1
         try:
-            worst, here, elsewhere, wide, wrong = check(folder, options.store, options.cache)
+            worst, here, elsewhere, wide, wrong = check(folder, options.store, options.cache, allowed.get(name))
         except (tenon.Error, OSError, ValueError) as error:
             print(f"FAIL {name:32s} {error}", flush=True)
             continue

@@ -14,6 +14,8 @@ from ._custom import CustomOp
 from ._dlpack import DLPackArray
 from ._error import Error, Status
 from ._session import InferenceSession, NodeArg, devices, version
+from ._tune import cache_list, cache_prune, tune
 
-__all__ = ["Binding", "CustomOp", "DLPackArray", "Error", "InferenceSession", "NodeArg", "Status", "convert", "devices", "version"]
+__all__ = ["Binding", "CustomOp", "DLPackArray", "Error", "InferenceSession", "NodeArg", "Status", "cache_list", "cache_prune", "convert",
+           "devices", "tune", "version"]
 __version__ = "0.1.0"

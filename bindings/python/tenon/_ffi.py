@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ctypes as c
 import ctypes.util
+import json
 import os
 import threading
 from pathlib import Path
-from typing import Optional
+from typing import Any, Dict, Optional
 
 from ._error import Error, Status
 
@@ -70,6 +71,14 @@ class Sample(c.Structure):
 
 class InputShape(c.Structure):
     _fields_ = [("name", c.c_char_p), ("rank", c.c_int), ("dims", c.c_int64 * MAX_RANK), ("values", c.c_void_p)]
+
+
+# (context, done, count, layer, nanoseconds before, after) -> 0 to stop
+TuneFn = c.CFUNCTYPE(c.c_int, c.c_void_p, c.c_size_t, c.c_size_t, c.c_char_p, c.c_double, c.c_double)
+
+
+class TuneOptions(c.Structure):
+    _fields_ = [("struct_size", c.c_size_t), ("seconds", c.c_double), ("seed", c.c_uint64), ("progress", TuneFn), ("context", c.c_void_p)]
 
 
 # ---- ext.h ----
@@ -140,6 +149,9 @@ _PROTOTYPES = {
     "tenon_model_report": (c.c_int, [Handle, c.c_int, _OUT, _OUT]),
     "tenon_report_destroy": (None, [c.c_void_p]),
     "tenon_devices_json": (c.c_void_p, []),
+    "tenon_session_tune": (c.c_int, [Handle, c.POINTER(TuneOptions), _OUT]),
+    "tenon_cache_json": (c.c_void_p, [c.c_char_p]),
+    "tenon_cache_prune": (c.c_int64, [c.c_char_p, c.c_uint64]),
     "tenon_registry_create": (c.c_int, [_OUT, c.POINTER(Allocator), _OUT]),
     "tenon_registry_destroy": (None, [Handle]),
     "tenon_registry_add": (c.c_int, [Handle, c.POINTER(CustomOp), _OUT]),
@@ -208,3 +220,14 @@ def check(status: int, error: c.c_void_p) -> None:
 
 def text(value: Optional[bytes]) -> str:
     return (value or b"").decode("utf-8", "replace")
+
+
+def taken_json(block: Optional[int]) -> Dict[str, Any]:
+    """The object of a text that the library took with malloc, which is freed."""
+    if not block:
+        raise Error(Status.OUT_OF_MEMORY, "the list did not fit", "")
+    document = c.cast(block, c.c_char_p).value
+    free = c.CDLL(None).free
+    free.argtypes, free.restype = [c.c_void_p], None
+    free(block)
+    return json.loads(document or b"{}")

@@ -67,15 +67,7 @@ def version() -> str:
 @only_errors
 def devices() -> List[Dict[str, Any]]:
     """The devices of this machine, present or not, each a dict with at least name and present."""
-    lib = _ffi.library()
-    block = lib.tenon_devices_json()
-    if not block:
-        raise Error(Status.OUT_OF_MEMORY, "the list of devices did not fit")
-    document = c.cast(block, c.c_char_p).value
-    free = c.CDLL(None).free
-    free.argtypes, free.restype = [c.c_void_p], None
-    free(block)
-    return json.loads(document or b"{}").get("devices", [])
+    return _ffi.taken_json(_ffi.library().tenon_devices_json()).get("devices", [])
 
 
 def _strict_flags(strict: Union[bool, int, str, Sequence[str]]) -> int:
@@ -454,6 +446,12 @@ class InferenceSession:
             finally:
                 self._lib.tenon_session_clear_inputs(session)
                 del keep
+
+    def _tune(self, options: _ffi.TuneOptions) -> None:
+        """tenon_session_tune of what was prepared last."""
+        self._usable()
+        with self._alone():
+            self._call(self._lib.tenon_session_tune, self._usable(), c.byref(options))
 
     def _bind(self, session: int, name: str, value: Any) -> Tuple[Any, ...]:
         """Hands one feed to the library by reference; returns what must stay alive for that."""

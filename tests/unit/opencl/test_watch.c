@@ -12,11 +12,11 @@
 #include <math.h>
 #include <string.h>
 
-enum { C = 5, PIXELS = 12, COUNT = C * PIXELS };
+enum { MOST = 128, PIXELS = 12, COUNT = MOST * PIXELS };
 
 static tn_heap heap;
 static bool images;
-static int told;
+static int channels = 5, told;
 static char names[256];
 
 static tn_cl_context *open_context(tn_heap *own)
@@ -38,20 +38,20 @@ static tn_value *value(tn_graph *graph)
 {
     tn_value *v = tn_graph_value(graph, NULL);
     v->dtype = TN_F32;
-    v->shape = tn_shape_of(4, (const int64_t[]){1, C, 3, 4});
+    v->shape = tn_shape_of(4, (const int64_t[]){1, channels, 3, 4});
     return v;
 }
 
 static tn_value *scaled(tn_graph *graph, const char *name, tn_value *x, float by)
 {
-    static float weights[4][C * C];
+    static float weights[4][MOST * MOST];
     static int next;
     float *w = weights[next++ % 4];
     memset(w, 0, sizeof weights[0]);
-    for (int c = 0; c < C; c++) {
-        w[c * C + c] = by;
+    for (int c = 0; c < channels; c++) {
+        w[c * channels + c] = by;
     }
-    const tn_shape shape = tn_shape_of(4, (const int64_t[]){C, C, 1, 1});
+    const tn_shape shape = tn_shape_of(4, (const int64_t[]){channels, channels, 1, 1});
     const tn_conv_attr attr = {.group = 1};
     tn_value *in[2] = {x, tn_graph_constant(graph, NULL, TN_F32, &shape, w, true)}, *y = value(graph);
     assert_non_null(tn_graph_node(graph, NULL, &tn_op_conv, name, &attr, in, 2, &y, 1));
@@ -80,9 +80,9 @@ static tn_status tell(void *context, const tn_node *node, const char *what, tn_d
 
 static tn_status run(tn_flow *flow, float x, bool strict, float y[COUNT], tn_diag *diag)
 {
-    float data[COUNT];
-    const tn_shape shape = tn_shape_of(4, (const int64_t[]){1, C, 3, 4});
-    for (int i = 0; i < COUNT; i++) {
+    static float data[COUNT];
+    const tn_shape shape = tn_shape_of(4, (const int64_t[]){1, channels, 3, 4});
+    for (int i = 0; i < channels * PIXELS; i++) {
         data[i] = x * (float)(1 + i % 7);
     }
     tn_tensor in = {.dtype = TN_F32, .shape = shape, .data = data}, out = {.dtype = TN_F32, .shape = shape, .data = y};
@@ -105,7 +105,7 @@ static tn_cl_flow *make(tn_cl_context *cl, const tn_graph *graph, tn_diag *diag)
 
 static void expect(const float y[COUNT], float x, double within)
 {
-    for (int i = 0; i < COUNT; i++) {
+    for (int i = 0; i < channels * PIXELS; i++) {
         const float want = x * (float)(1 + i % 7);
         assert_true(fabsf(y[i] - want) <= (float)within * fabsf(want));
     }
@@ -113,7 +113,7 @@ static void expect(const float y[COUNT], float x, double within)
 
 static void values(void **state)
 {
-    float y[COUNT], again[COUNT];
+    static float y[COUNT], again[COUNT];
     tn_diag diag = {.status = TN_OK};
     (void)state;
     for (int round = 0; round < 2; round++) {
@@ -153,7 +153,7 @@ static void values(void **state)
 
 static void constants(void **state)
 {
-    float y[COUNT];
+    static float y[COUNT];
     tn_diag diag = {.status = TN_OK};
     (void)state;
     images = false;
@@ -161,6 +161,7 @@ static void constants(void **state)
     if (!cl) {
         skip();
     }
+    channels = MOST;      // the first number of channels whose filters are kept as halves
     tn_graph *graph = chain(1e5f, 1e-5f);
     tn_cl_flow *flow = make(cl, graph, &diag);
     assert_non_null(flow);
@@ -171,6 +172,7 @@ static void constants(void **state)
     assert_int_equal(run(&flow->base, 1, false, y, &diag), TN_OK);
     expect(y, 1, 2e-2);
     assert_string_equal(names, "up up relu ");
+    channels = 5;
     tn_cl_flow_release(flow);
     tn_graph_destroy(graph);
     tn_cl_context_close(cl);
@@ -178,7 +180,7 @@ static void constants(void **state)
 
 static void each_allocation_fails_once(void **state)
 {
-    float y[COUNT];
+    static float y[COUNT];
     tn_fail_heap failing;
     (void)state;
     images = false;
