@@ -48,6 +48,7 @@ typedef struct tn_cl_context {
     bool checked;                     // kernels report writes outside their grids
     pthread_mutex_t lock;             // over programs and tiles
     tn_cl_table tiles;
+    int winograd;                     // tests: 2, 4: wherever it can be; 1: never; 0: by price
     unsigned tile_seed;               // tests: not 0, any valid tile instead of the best known
     bool shipped_tiles, own_tiles;    // those of the build, those of the folder were read
     tn_cl_program *programs;

@@ -129,7 +129,9 @@ tn_cl_mem *tn_cl_weight(tn_cl_build *b, tn_cl_content content, const int64_t dim
     const bool outer = b->once;
     b->once = true;
     tn_cl_mem *plain = tn_cl_upload(b, data, bytes);
-    const bool half = content != TN_CL_ARGUMENT && tn_cl_watch_weight(b, data, bytes / sizeof(float));
+    // Lists are short, and transformed filters would round once more: both stay whole floats.
+    const bool whole_float = content == TN_CL_ARGUMENT || content == TN_CL_WINOGRAD_FILTER;
+    const bool half = !whole_float && tn_cl_watch_weight(b, data, bytes / sizeof(float));
     tn_cl_mem *grid = tn_cl_take_grid(b, half ? TN_CL_F16 : TN_CL_F32, width, height);
     tn_cl_to_grid(b, content, dims, block, plain, grid);
     tn_cl_drop(b, plain);

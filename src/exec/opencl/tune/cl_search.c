@@ -16,6 +16,7 @@
 #define GUESSES 8
 #define MEASURES 9
 #define MAX_LAYERS 512
+#define BETWEEN_NS 1500.0     // from the end of a kernel to the start of one that waits for it
 
 typedef struct search {
     tn_cl_context *cl;
@@ -23,6 +24,15 @@ typedef struct search {
     const tn_tune_request *request;
     uint64_t random, deadline;
 } search;
+
+// A layer on its own, computed in one of the ways there are.
+typedef struct candidate {
+    const tn_node *place;             // in the flow
+    const tn_graph *graph;            // of the node alone
+    tn_cl_layer layer;
+    tn_cl_tile tile;                  // the best so far
+    char text[TN_CL_LAYER_TEXT];
+} candidate;
 
 static uint64_t next_random(search *s)
 {
@@ -81,38 +91,57 @@ static double event_ns(const tn_cl_driver *driver, tn_cl_step *step)
     return end > start ? (double)(end - start) : 0;
 }
 
-// On a GPU with the flow around it, so that its code and texels come from where they will come from in a run. A driver on the CPU has
-// nothing like that, and a flow takes it long.
-static tn_status run_once(search *s, const tn_cl_step *place, tn_cl_step *step, double *ns, tn_diag *diag)
+static bool is_work(const tn_cl_step *step) { return strncmp(step->file, "buffer_to", 9) != 0 && strncmp(step->file, "image_to", 8) != 0; }
+
+// All kernels of the layer, and the time between them. On a GPU with the flow around it, so that code and texels come from where they
+// will come from in a run. A driver on the CPU has nothing like that, and a flow takes it long.
+static tn_status run_once(search *s, const tn_node *place, tn_cl_flow *layer, double *ns, tn_diag *diag)
 {
     tn_cl_context *cl = s->cl;
-    for (tn_cl_step *other = s->flow->first; other && !cl->facts.is_cpu && other != place; other = other->next) {
+    for (tn_cl_step *other = s->flow->first; other && !cl->facts.is_cpu && other->node != place; other = other->next) {
         TN_TRY(tn_cl_step_enqueue(cl, cl->timing, other, false, diag));
     }
-    TN_TRY(tn_cl_step_enqueue(cl, cl->timing, step, true, diag));
-    *ns = event_ns(&cl->driver, step);
+    *ns = -BETWEEN_NS;
+    for (tn_cl_step *step = layer->first; step; step = step->next) {
+        if (is_work(step)) {
+            TN_TRY(tn_cl_step_enqueue(cl, cl->timing, step, true, diag));
+            *ns += event_ns(&cl->driver, step) + BETWEEN_NS;
+        }
+    }
     return TN_OK;
 }
 
-// Nanoseconds of the layer's step with this tile, the median; 0: the device does not take it.
-static double measure(search *s, const tn_cl_step *place, const tn_graph *graph, const char *text, const tn_cl_tile *tile, bool half)
+static const tn_cl_step *layer_step(const tn_cl_flow *flow)
+{
+    const tn_cl_step *step = flow->first;
+    while (step && !step->layer) {
+        step = step->next;
+    }
+    return step;
+}
+
+static tn_status make(search *s, const tn_graph *graph, bool half, tn_cl_flow **flow)
+{
+    tn_diag diag = {.status = TN_OK};
+    const tn_flow_request request = {.graph = graph, .store = s->request->store, .cache = s->request->cache,
+                                     .precision = half ? "fp16" : "fp32", .diag = &diag};
+    return tn_cl_flow_make(s->cl, &request, flow);
+}
+
+// Nanoseconds of the layer with this tile, the median; 0: the device does not take it.
+static double measure(search *s, const candidate *c, const tn_cl_tile *tile)
 {
     tn_diag diag = {.status = TN_OK};
     tn_cl_flow *flow = NULL;
     double times[MEASURES] = {0};
-    const tn_flow_request request = {.graph = graph, .store = s->request->store, .cache = s->request->cache,
-                                     .precision = half ? "fp16" : "fp32", .diag = &diag};
-    if (!tn_cl_table_put(s->cl, text, tile) || tn_cl_flow_make(s->cl, &request, &flow) != TN_OK) {
+    if (!tn_cl_table_put(s->cl, c->text, tile) || make(s, c->graph, c->layer.half, &flow) != TN_OK) {
         return 0;
     }
-    tn_cl_step *step = flow->first;
-    while (step && !step->layer) {
-        step = step->next;
-    }
+    const tn_cl_step *step = layer_step(flow);
     bool good = step != NULL && memcmp(&step->tile, tile, sizeof *tile) == 0;
     for (int i = -2; i < MEASURES && good; i++) {
         double ns = 0;
-        good = run_once(s, place, step, &ns, &diag) == TN_OK;
+        good = run_once(s, c->place, flow, &ns, &diag) == TN_OK;
         // Sorted as they come.
         for (int k = i; k >= 0; k--) {
             const bool moved = k > 0 && times[k - 1] > ns;
@@ -163,17 +192,17 @@ static void guess(best_guess *g, const tn_cl_layer *layer, const tn_cl_facts *fa
     }
 }
 
-static void search_layer(search *s, const tn_cl_step *step, const char *text, uint64_t until, double *before, double *after)
+static void search_tiles(search *s, candidate *c, uint64_t until, double *before, double *after)
 {
-    const tn_cl_layer *layer = step->layer;
+    const tn_cl_layer *layer = &c->layer;
     best_guess guesses;
-    tn_cl_tile best = step->tile, here = best;
-    tn_graph *graph = alone(s->cl->base.heap, step->node);
-    *before = *after = graph ? measure(s, step, graph, text, &best, layer->half) : 0;
+    tn_cl_tile here = c->tile;
+    tn_cl_layer_text(layer, c->text);
+    *before = *after = measure(s, c, &c->tile);
     double now = *before;
     const uint64_t begin = tn_clock_ns();
     guess(&guesses, layer, &s->cl->facts);
-    for (size_t i = 0; graph && *before > 0 && tn_clock_ns() < until; i++) {
+    for (size_t i = 0; *before > 0 && tn_clock_ns() < until; i++) {
         const bool random = i >= guesses.n && next_random(s) % 4 == 0;
         const tn_cl_tile tile = i < guesses.n ? guesses.tile[i]
                                 : random      ? tn_cl_tile_nth(layer, (size_t)(next_random(s) % tn_cl_tile_count(layer)))
@@ -181,7 +210,7 @@ static void search_layer(search *s, const tn_cl_step *step, const char *text, ui
         if (!tn_cl_tile_valid(&tile, layer, &s->cl->facts)) {
             continue;
         }
-        const double ns = measure(s, step, graph, text, &tile, layer->half);
+        const double ns = measure(s, c, &tile);
         const double left = 1 - (double)(tn_clock_ns() - begin) / (double)(until - begin + 1);
         if (ns > 0 && (ns < now || (i >= guesses.n && random_share(s) < exp(-(ns / now - 1) / (0.3 * TN_MAX(left, 0.01)))))) {
             here = tile;
@@ -189,14 +218,88 @@ static void search_layer(search *s, const tn_cl_step *step, const char *text, ui
         }
         if (ns > 0 && ns < *after) {
             *after = ns;
-            best = here = tile;
+            c->tile = here = tile;
             now = ns;
         }
+    }
+    (void)tn_cl_table_put(s->cl, c->text, &c->tile);
+}
+
+// The layer as the flow computes it, with a row of the table that says how: in block 1, 2 or 4. false: it cannot be computed so.
+static bool as_chosen(search *s, const tn_cl_layer *choice, int block, candidate *c)
+{
+    static const tn_cl_layer_kind kinds[] = {[1] = TN_CL_LAYER_CONV, [2] = TN_CL_LAYER_WINOGRAD_2, [4] = TN_CL_LAYER_WINOGRAD_4};
+    const tn_cl_tile row = {block, 1, 1, 1, 1, 1};
+    char text[TN_CL_LAYER_TEXT];
+    tn_cl_flow *flow = NULL;
+    tn_cl_layer_text(choice, text);
+    if (!tn_cl_table_put(s->cl, text, &row) || make(s, c->graph, choice->half, &flow) != TN_OK) {
+        return false;
+    }
+    const tn_cl_step *step = layer_step(flow);
+    const bool so = step && step->layer->kind == kinds[block];
+    if (so) {
+        c->layer = *step->layer;
+        c->tile = step->tile;
+    }
+    tn_cl_flow_release(flow);
+    return so;
+}
+
+// Convolutions that Winograd's transform may suit are searched in each of the ways, then the fastest is written down.
+static void search_ways(search *s, candidate *c, uint64_t until, double *before, double *after)
+{
+    const tn_cl_layer_kind first = c->layer.kind;
+    const tn_cl_layer choice = tn_cl_layer_choice(&c->layer);
+    const uint64_t begin = tn_clock_ns();
+    char text[TN_CL_LAYER_TEXT];
+    int best = 1;
+    *before = *after = 0;
+    for (int way = 0; way < 3; way++) {
+        const uint64_t now = TN_MIN(tn_clock_ns(), until), end = TN_MAX(now, begin + (until - begin) * (uint64_t)(way + 1) / 3);
+        const int block = 1 << way;
+        double from = 0, to = 0;
+        if (!as_chosen(s, &choice, block, c)) {
+            continue;
+        }
+        search_tiles(s, c, end, &from, &to);
+        *before = c->layer.kind == first ? from : *before;
+        if (to > 0 && (*after <= 0 || to < *after)) {
+            *after = to;
+            best = block;
+        }
+    }
+    tn_cl_layer_text(&choice, text);
+    (void)tn_cl_table_put(s->cl, text, &(tn_cl_tile){best, 1, 1, 1, 1, 1});
+}
+
+static bool has_ways(const tn_cl_layer *l)
+{
+    return tn_cl_layer_batch(l) > 1 ||
+           (l->kind == TN_CL_LAYER_CONV && l->kh == 3 && l->kw == 3 && l->stride == 1 && l->group == 1 && l->in_blocks >= 4 && l->out_blocks >= 4);
+}
+
+static void search_layer(search *s, const tn_cl_step *step, uint64_t until, double *before, double *after)
+{
+    tn_graph *graph = alone(s->cl->base.heap, step->node);
+    candidate c = {.place = step->node, .graph = graph, .layer = *step->layer, .tile = step->tile};
+    *before = *after = 0;
+    if (graph && has_ways(step->layer)) {
+        search_ways(s, &c, until, before, after);
+    } else if (graph) {
+        search_tiles(s, &c, until, before, after);
     }
     if (graph) {
         tn_graph_destroy(graph);
     }
-    (void)tn_cl_table_put(s->cl, text, &best);
+}
+
+// Nothing measured is known of the layer.
+static bool is_new(const search *s, const tn_cl_layer *layer)
+{
+    tn_cl_tile tile;
+    const tn_cl_layer row = has_ways(layer) ? tn_cl_layer_choice(layer) : *layer;
+    return !tn_cl_table_find(s->cl, &row, &tile);
 }
 
 static size_t distinct(const tn_cl_flow *flow, const tn_cl_step **steps, size_t room)
@@ -223,6 +326,15 @@ tn_status tn_cl_search(tn_cl_flow *flow, const tn_tune_request *request)
         return tn_fail(request->diag, TN_DEVICE, "opencl", "the device has no queue that measures");
     }
     s.deadline = tn_clock_ns() + (uint64_t)(request->seconds * 1e9);
+    // What nobody has measured first, and the rest with the time that is left.
+    size_t new = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (is_new(&s, steps[i]->layer)) {
+            const tn_cl_step *step = steps[i];
+            memmove(&steps[new + 1], &steps[new], (i - new) * sizeof *steps);
+            steps[new++] = step;
+        }
+    }
     for (size_t i = 0; i < n; i++) {
         char text[TN_CL_LAYER_TEXT];
         double before, after;
@@ -231,7 +343,7 @@ tn_status tn_cl_search(tn_cl_flow *flow, const tn_tune_request *request)
             break;
         }
         tn_cl_layer_text(steps[i]->layer, text);
-        search_layer(&s, steps[i], text, now + (s.deadline - now) / (n - i), &before, &after);
+        search_layer(&s, steps[i], now + (s.deadline - now) / ((i < new ? new : n) - i), &before, &after);
         if (request->progress && !request->progress(request->context, i + 1, n, text, before, after)) {
             break;
         }

@@ -13,10 +13,21 @@
 
 #define WARP 32
 #define MAX_LOCAL (32 * 1024)
+#define STARTS 1500           // nanoseconds between two kernels of which one waits for the other
+
+int64_t tn_cl_layer_batch(const tn_cl_layer *l) { return l->kind == TN_CL_LAYER_WINOGRAD_2 ? 16 : l->kind == TN_CL_LAYER_WINOGRAD_4 ? 36 : 1; }
+
+// Taps that one item goes over: those of a Winograd transform are matrices of their own.
+static int64_t taps_of(const tn_cl_layer *l) { return tn_cl_layer_batch(l) > 1 ? 1 : l->kh * l->kw; }
 
 void tn_cl_layer_text(const tn_cl_layer *l, char text[TN_CL_LAYER_TEXT])
 {
-    (void)snprintf(text, TN_CL_LAYER_TEXT, "%s_%lldx%lld_s%lld_g%lld_p%lld_o%lld_i%lld_%s_%s", l->kind == TN_CL_LAYER_CONV ? "conv" : "depthwise",
+    static const char *const kinds[] = {
+#define X(name, kind) kind,
+        TN_CL_LAYER_LIST(X)
+#undef X
+    };
+    (void)snprintf(text, TN_CL_LAYER_TEXT, "%s_%lldx%lld_s%lld_g%lld_p%lld_o%lld_i%lld_%s_%s", kinds[l->kind],
                    (long long)l->kh, (long long)l->kw, (long long)l->stride, (long long)l->group, (long long)l->pixels, (long long)l->out_blocks,
                    (long long)l->in_blocks, l->image ? "image" : "buffer", l->half ? "f16" : "f32");
 }
@@ -33,7 +44,10 @@ bool tn_cl_tile_valid(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_fac
     if (l->kind == TN_CL_LAYER_DEPTHWISE) {
         return t->ob == 1 && split == 1;
     }
-    return (l->group == 1 || t->ob == 1) && t->split_c <= l->in_blocks && t->split_t <= l->kh * l->kw &&
+    if (l->kind == TN_CL_LAYER_CHOICE) {
+        return t->ob <= 4;
+    }
+    return (l->group == 1 || t->ob == 1) && t->split_c <= l->in_blocks && t->split_t <= taps_of(l) &&
            (split == 1 || split * lanes * t->p * 16 <= (int64_t)TN_MIN(facts->local_bytes, (size_t)MAX_LOCAL));
 }
 
@@ -65,8 +79,8 @@ double tn_cl_tile_price(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_f
     }
     const int64_t split = (int64_t)t->split_t * t->split_c, group = (int64_t)t->lanes_x * t->lanes_y * split;
     const int64_t across = TN_CEIL_DIV(TN_CEIL_DIV(l->pixels, t->p), t->lanes_x), down = TN_CEIL_DIV(TN_CEIL_DIV(l->out_blocks, t->ob), t->lanes_y);
-    const double groups = (double)across * (double)down, warps_each = (double)TN_CEIL_DIV(group, WARP);
-    const double steps = (double)(TN_CEIL_DIV(l->kh * l->kw, t->split_t) * TN_CEIL_DIV(l->in_blocks, t->split_c));
+    const double groups = (double)across * (double)down * (double)tn_cl_layer_batch(l), warps_each = (double)TN_CEIL_DIV(group, WARP);
+    const double steps = (double)(TN_CEIL_DIV(taps_of(l), t->split_t) * TN_CEIL_DIV(l->in_blocks, t->split_c));
     // Issue slots of one warp's step, clocks of the cache for it, and what one warp alone waits.
     const double issue = 16.0 * t->ob * t->p + 6 * t->p + 5 * t->ob, cache = (l->image ? 8.0 : 4.0) * t->p + 5.0 * t->ob;
     const double alone = issue + 90;
@@ -77,6 +91,20 @@ double tn_cl_tile_price(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_f
     const double adding = split > 1 ? 150.0 + (double)(t->ob * 60) + (double)(t->ob * t->p) * 12.0 * (double)warps_each / 4 : 0;
     // Texels read for pixels and blocks that are not there count in `busy` already: groups are rounded up.
     return (600 + TN_MAX(busy, latency) + adding) / 1.5;
+}
+
+// Reads and writes of an item that makes a row of taps (of results), as in depthwise_price.
+static double move_price(double items, double reads, const tn_cl_facts *facts)
+{
+    const double warps = items / WARP, waves = TN_MAX(1.0, warps / (facts->units * 32.0));
+    return (600 + TN_MAX(warps * reads * 4 / facts->units, waves * (400 + 12 * reads))) / 1.5;
+}
+
+double tn_cl_winograd_moves(const tn_cl_layer *l, const tn_cl_facts *facts)
+{
+    const double side = l->kind == TN_CL_LAYER_WINOGRAD_2 ? 4 : 6, tiles = (double)l->pixels;
+    const double before = move_price(tiles * (double)l->in_blocks * side, side * side * 0.6 + side, facts);
+    return before + move_price(tiles * (double)l->out_blocks * (side - 2), side * side * 0.8 + side - 2, facts) + 2 * STARTS;
 }
 
 size_t tn_cl_tile_count(const tn_cl_layer *l) { return l->kind == TN_CL_LAYER_DEPTHWISE ? 16 : 4 * 4 * 3 * 6 * 12; }
@@ -106,7 +134,7 @@ static tn_cl_tile cpu_tile(const tn_cl_layer *l, const tn_cl_facts *facts)
         t.ob = l->group == 1 ? shapes[i].ob : 1;
         t.p = shapes[i].p;
         if ((l->group == 1 || shapes[i].ob == 1) &&
-            TN_CEIL_DIV(l->pixels, t.p) * TN_CEIL_DIV(l->out_blocks, t.ob) >= 64 * (int64_t)facts->units) {
+            tn_cl_layer_batch(l) * TN_CEIL_DIV(l->pixels, t.p) * TN_CEIL_DIV(l->out_blocks, t.ob) >= 64 * (int64_t)facts->units) {
             break;
         }
     }
@@ -156,4 +184,23 @@ tn_cl_tile tn_cl_tile_for(tn_cl_context *cl, const tn_cl_layer *layer)
         return any_tile(layer, &cl->facts, cl->tile_seed);
     }
     return tn_cl_table_find(cl, layer, &tile) ? tile : tn_cl_tile_default(layer, &cl->facts);
+}
+
+double tn_cl_layer_price(tn_cl_context *cl, const tn_cl_layer *l)
+{
+    const double batch = (double)tn_cl_layer_batch(l), in = (double)l->in_blocks, out = (double)l->out_blocks;
+    if (cl->facts.is_cpu) {
+        // Texels moved by the transforms count like a few products each.
+        return (double)l->pixels * batch * (double)taps_of(l) * (4 * in * out + (batch > 1 ? 12 * (in + out) : 0));
+    }
+    const tn_cl_tile tile = tn_cl_tile_for(cl, l);
+    return tn_cl_tile_price(&tile, l, &cl->facts) + (batch > 1 ? tn_cl_winograd_moves(l, &cl->facts) : 0);
+}
+
+tn_cl_layer tn_cl_layer_choice(const tn_cl_layer *l)
+{
+    tn_cl_layer choice = *l;
+    choice.kind = TN_CL_LAYER_CHOICE;
+    choice.pixels = l->map;
+    return choice;
 }

@@ -13,7 +13,20 @@ typedef struct tn_cl_tile {
     int lanes_x, lanes_y;             // the group: pixels, output blocks
 } tn_cl_tile;
 
-typedef enum tn_cl_layer_kind { TN_CL_LAYER_CONV, TN_CL_LAYER_DEPTHWISE } tn_cl_layer_kind;
+// WINOGRAD_n: the product of F(n, 3), a matrix for each tap; `pixels` counts its tiles. CHOICE: no kernel, but a row of the table that
+// says which of them a layer of kind CONV is computed by: `ob` of its tile is 1 (direct), 2 or 4.
+#define TN_CL_LAYER_LIST(X)         \
+    X(CONV, "conv")                 \
+    X(DEPTHWISE, "depthwise")       \
+    X(WINOGRAD_2, "winograd2")      \
+    X(WINOGRAD_4, "winograd4")      \
+    X(CHOICE, "choice")
+
+typedef enum tn_cl_layer_kind {
+#define X(name, text) TN_CL_LAYER_##name,
+    TN_CL_LAYER_LIST(X)
+#undef X
+} tn_cl_layer_kind;
 
 // What a tile depends on.
 typedef struct tn_cl_layer {
@@ -22,9 +35,13 @@ typedef struct tn_cl_layer {
     int64_t kh, kw, stride, group;
     int64_t height;                   // rows of the result, for depthwise strips
     bool image, half;                 // how the grids are kept
+    int64_t map;                      // results of one channel, also where `pixels` counts tiles
 } tn_cl_layer;
 
 #define TN_CL_LAYER_TEXT 96
+
+// Matrices of a product: the taps of a Winograd transform, else 1.
+int64_t tn_cl_layer_batch(const tn_cl_layer *layer);
 
 // The layer as the table spells it.
 void tn_cl_layer_text(const tn_cl_layer *layer, char text[TN_CL_LAYER_TEXT]);
@@ -38,6 +55,16 @@ bool tn_cl_tile_narrower(tn_cl_tile *tile);
 // By the model: nanoseconds of the layer with this tile, and the best tile.
 double tn_cl_tile_price(const tn_cl_tile *tile, const tn_cl_layer *layer, const tn_cl_facts *facts);
 tn_cl_tile tn_cl_tile_default(const tn_cl_layer *layer, const tn_cl_facts *facts);
+
+// Nanoseconds of the transforms before and after the product of a WINOGRAD layer, and of starting them.
+double tn_cl_winograd_moves(const tn_cl_layer *layer, const tn_cl_facts *facts);
+
+// Of the whole layer with its best known tile, in one measure for CONV and WINOGRAD: by the model; where the driver runs on the CPU, by the
+// number of products.
+double tn_cl_layer_price(tn_cl_context *cl, const tn_cl_layer *layer);
+
+// The row of the table that says how a CONV or WINOGRAD layer is computed.
+tn_cl_layer tn_cl_layer_choice(const tn_cl_layer *layer);
 
 // From the device's table, else the default.
 tn_cl_tile tn_cl_tile_for(tn_cl_context *cl, const tn_cl_layer *layer);

@@ -1,34 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution: grids in, grids out, bias, residual and activation in the same kernel.
 // Ownership: const data. Threads: any.
-#include "exec/opencl/rows/cl_rows.h"
-#include "exec/opencl/tune/cl_tile.h"
-
-#include "ops/nn/op_conv.h"
+#include "exec/opencl/rows/conv/cl_conv.h"
 
 #include <string.h>
 
-typedef struct shape4 {
-    int64_t n, c, h, w;
-} shape4;
-
-static shape4 dims_of(const tn_shape *shape)
+static tn_cl_sides dims_of(const tn_shape *shape)
 {
     int64_t d[4] = {1, 1, 1, 1};
     (void)tn_cl_grid_dims(shape, d);
-    return (shape4){d[0], d[1], d[2], d[3]};
+    return (tn_cl_sides){d[0], d[1], d[2], d[3]};
 }
 
-// What both directions need to know, with the one spatial dim of a conv1d as width.
-typedef struct layer {
-    tn_window window;
-    shape4 x, y;
-    int64_t group, kh, kw;
-    const tn_act *act;
-    bool deconv;
-} layer;
-
-static bool layer_of(const tn_query *query, layer *l)
+static bool layer_of(const tn_query *query, tn_cl_conv *l)
 {
     memset(l, 0, sizeof *l);
     l->deconv = query->op == &tn_op_deconv;
@@ -78,7 +62,7 @@ static bool small_window(const tn_window *w)
 
 static bool match_conv(const tn_query *query, const char **why)
 {
-    layer l;
+    tn_cl_conv l;
     if (!tn_cl_all_f32(query, why)) {
         return false;
     }
@@ -93,7 +77,7 @@ static bool match_conv(const tn_query *query, const char **why)
     return true;
 }
 
-static void window_defines(tn_cl_build *b, const layer *l)
+static void window_defines(tn_cl_build *b, const tn_cl_conv *l)
 {
     const tn_window *w = &l->window;
     const struct { const char *name; int64_t value; } defines[] = {
@@ -112,46 +96,47 @@ static void window_defines(tn_cl_build *b, const layer *l)
     tn_cl_int(b, "ow", l->y.w);
 }
 
-typedef struct operands {
-    tn_cl_mem *x, *bias, *residual, *y;
-} operands;
+void tn_cl_conv_results(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m)
+{
+    if (m->bias) {
+        tn_cl_in_grid(b, "B", m->bias);
+        tn_cl_define(b, "BIAS", "1");
+    }
+    if (m->residual) {
+        tn_cl_in_grid(b, "R", m->residual);
+        tn_cl_define(b, "RESIDUAL", "1");
+    }
+    tn_cl_out_grid(b, "Y", m->y);
+    tn_cl_act(b, l->act);
+    tn_cl_mask(b, l->y.c);
+}
 
-static void operand_args(tn_cl_build *b, const operands *o, const layer *l)
+static void operand_args(tn_cl_build *b, const tn_cl_conv_memory *o, const tn_cl_conv *l)
 {
     if (o->x && !o->x->grid) {
         tn_cl_in_planes(b, "X", o->x, (const int64_t[]){l->x.n, l->x.c, l->x.h, l->x.w});
     } else {
         tn_cl_in_grid(b, "X", o->x);
     }
-    if (o->bias) {
-        tn_cl_in_grid(b, "B", o->bias);
-        tn_cl_define(b, "BIAS", "1");
-    }
-    if (o->residual) {
-        tn_cl_in_grid(b, "R", o->residual);
-        tn_cl_define(b, "RESIDUAL", "1");
-    }
-    tn_cl_out_grid(b, "Y", o->y);
-    tn_cl_act(b, l->act);
-    tn_cl_mask(b, l->y.c);
+    tn_cl_conv_results(b, l, o);
 }
 
-static tn_cl_layer facts_of(const tn_cl_build *b, const layer *l, const operands *o, tn_cl_layer_kind kind, int64_t in_channels)
+static tn_cl_layer facts_of(const tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, tn_cl_layer_kind kind, int64_t in_channels)
 {
     return (tn_cl_layer){.kind = kind, .pixels = l->y.n * l->y.h * l->y.w, .out_blocks = TN_CEIL_DIV(l->y.c, 4),
                          .in_blocks = TN_CEIL_DIV(in_channels, 4), .kh = l->kh, .kw = l->kw, .stride = l->window.stride[0],
-                         .group = kind == TN_CL_LAYER_DEPTHWISE ? 1 : l->group, .height = l->y.h, .image = o->y && o->y->image, .half = b->half};
+                         .group = kind == TN_CL_LAYER_DEPTHWISE ? 1 : l->group, .height = l->y.h, .image = o->y && o->y->image, .half = b->half, .map = l->y.n * l->y.h * l->y.w};
 }
 
 // Every tap of every result lies inside the map.
-static bool inside(const layer *l)
+static bool inside(const tn_cl_conv *l)
 {
     const tn_window *w = &l->window;
     return !l->deconv && w->pad_begin[0] == 0 && w->pad_begin[1] == 0 &&
            (l->y.h - 1) * w->stride[0] + (l->kh - 1) * w->dilation[0] < l->x.h && (l->y.w - 1) * w->stride[1] + (l->kw - 1) * w->dilation[1] < l->x.w;
 }
 
-static void direct_step(tn_cl_build *b, const layer *l, const operands *o, tn_cl_mem *filter, const tn_cl_layer *facts, const tn_cl_tile *t)
+static void direct_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, tn_cl_mem *filter, const tn_cl_layer *facts, const tn_cl_tile *t)
 {
     const int64_t group_out = l->group == 1 ? facts->out_blocks : facts->out_blocks / l->group;
     const int split = t->split_t * t->split_c;
@@ -184,10 +169,15 @@ static void direct_step(tn_cl_build *b, const layer *l, const operands *o, tn_cl
     tn_cl_end(b, (size_t)TN_CEIL_DIV(facts->pixels, t->p), (size_t)TN_CEIL_DIV(facts->out_blocks, t->ob), (size_t)split);
 }
 
-static void emit_direct(tn_cl_build *b, const layer *l, const operands *o, const void *weights, int64_t in_channels)
+static void emit_direct(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, const void *weights, int64_t in_channels)
 {
     const int64_t dims[4] = {l->y.c, in_channels, l->kh, l->kw};
     const tn_cl_layer facts = facts_of(b, l, o, TN_CL_LAYER_CONV, in_channels);
+    const int block = tn_cl_winograd_block(b, l, o, &facts);
+    if (block) {
+        tn_cl_winograd_emit(b, l, o, weights, block);
+        return;
+    }
     tn_cl_tile tile = tn_cl_tile_for(b->cl, &facts);
     tn_cl_mem *filter = tn_cl_weight(b, TN_CL_CONV2D_FILTER, dims, 0, weights);
     for (bool again = true; again; again = b->too_wide) {
@@ -199,7 +189,7 @@ static void emit_direct(tn_cl_build *b, const layer *l, const operands *o, const
     b->retries = false;
 }
 
-static void depthwise_step(tn_cl_build *b, const layer *l, const operands *o, tn_cl_mem *filter, const tn_cl_layer *facts, const tn_cl_tile *t)
+static void depthwise_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, tn_cl_mem *filter, const tn_cl_layer *facts, const tn_cl_tile *t)
 {
     tn_cl_begin(b, "conv_depthwise");
     operand_args(b, o, l);
@@ -216,7 +206,7 @@ static void depthwise_step(tn_cl_build *b, const layer *l, const operands *o, tn
     tn_cl_end(b, (size_t)(l->y.w * TN_CEIL_DIV(l->y.c, 4)), (size_t)(l->y.n * TN_CEIL_DIV(l->y.h, t->p)), 1);
 }
 
-static void emit_depthwise(tn_cl_build *b, const layer *l, const operands *o, const void *weights)
+static void emit_depthwise(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, const void *weights)
 {
     const int64_t dims[4] = {l->y.c, 1, l->kh, l->kw};
     const tn_cl_layer facts = facts_of(b, l, o, TN_CL_LAYER_DEPTHWISE, 1);
@@ -231,7 +221,7 @@ static void emit_depthwise(tn_cl_build *b, const layer *l, const operands *o, co
     b->retries = false;
 }
 
-static void emit_group(tn_cl_build *b, const layer *l, const operands *o, const void *weights, int64_t in_channels)
+static void emit_group(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, const void *weights, int64_t in_channels)
 {
     tn_cl_mem *filter = tn_cl_upload(b, weights, (size_t)(l->y.c * in_channels * l->kh * l->kw) * sizeof(float));
     tn_cl_begin(b, "conv_group");
@@ -245,7 +235,7 @@ static void emit_group(tn_cl_build *b, const layer *l, const operands *o, const 
 }
 
 // Deconvolution weights [C, M / group, kh, kw] as those of a convolution [M, C / group, kh, kw]. NULL: no memory.
-static float *turned(tn_cl_build *b, const layer *l, const tn_tensor *w, int64_t in_channels)
+static float *turned(tn_cl_build *b, const tn_cl_conv *l, const tn_tensor *w, int64_t in_channels)
 {
     const int64_t taps = l->kh * l->kw, m = l->y.c / l->group;
     float *out = tn_arena_array(&b->scratch, (size_t)(l->y.c * in_channels * taps), sizeof *out);
@@ -265,7 +255,7 @@ static float *turned(tn_cl_build *b, const layer *l, const tn_tensor *w, int64_t
 
 static void emit_conv(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
 {
-    layer l;
+    tn_cl_conv l;
     if (!layer_of(query, &l)) {
         b->status = tn_fail(b->diag, TN_INTERNAL, query->name, "the window changed since it was placed");
         return;
@@ -274,7 +264,7 @@ static void emit_conv(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     const void *weights = l.deconv ? turned(b, &l, query->in[1], in_channels) : query->in[1]->data;
     // The first layer of a network for pictures reads them as they come.
     const bool planes = l.x.c <= 4 && l.group == 1 && !in[0]->cells && in[0]->plain && in[0]->value->n_uses == 1;
-    operands o = {.x = planes ? in[0]->plain : tn_cl_grid(b, in[0])};
+    tn_cl_conv_memory o = {.x = planes ? in[0]->plain : tn_cl_grid(b, in[0])};
     if (query->n_in > 2 && in[2]) {
         const int64_t dims[4] = {l.y.c, 1, 1, 1};
         o.bias = tn_cl_weight(b, TN_CL_ARGUMENT, dims, 0, query->in[2]->data);
