@@ -37,6 +37,7 @@ struct tenon_model {
     tn_import import;             // the graph as in the file
     tenon_registry *registry;     // custom operators, held; or NULL
     tn_graph *optimised;          // may be import.graph when no_optimise
+    bool integers;                // that of a model that comes quantised has the integer form
     tn_variant *variants;
     tn_weights weights;
     pthread_mutex_t lock;         // variants, shared
@@ -107,8 +108,8 @@ struct tenon_session {
     atomic_int running;           // a run or a planning is under way: what callbacks of it must not disturb
     tn_pool_shared *pool;         // held; NULL: own threads
     tn_graph *quantised;          // precision int8: the graph that is run; NULL: the model's
-    bool integers;                // a device of the session computes with bytes
-    const tn_graph *integer_graph;   // of a model that comes quantised, for such a session; one of the model's variants
+    bool integers;                // quantised arithmetic in its integer form: by price, or for a device, or asked for
+    const tn_graph *other_form;   // of a model that comes quantised, where the session wants the form that `optimised` is not; a variant
     tn_block_cache blocks;
     tn_arena objects;             // of the last run
     unsigned *cores;              // the calling thread's while it runs, by the affinity policy; NULL: anywhere
@@ -183,8 +184,11 @@ static inline const tn_graph *tn_api_graph(const tenon_session *session)
     if (session->quantised || session->own_optimised) {
         return session->quantised ? session->quantised : session->own_optimised;
     }
-    return session->integer_graph ? session->integer_graph : session->model->optimised;
+    return session->other_form ? session->other_form : session->model->optimised;
 }
+
+// Some of the model dequantises: it brings scales of its own.
+bool tn_api_comes_quantised(const tenon_model *model);
 
 // Precision int8: makes session->quantised by the samples among the options.
 tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *options, tn_diag *diag);

@@ -3,6 +3,7 @@
 #include "api/custom.h"
 
 #include "base/num.h"
+#include "ops/quant/op_quantize.h"
 #include "sys/crypto/sha256.h"
 
 #include <string.h>
@@ -42,6 +43,26 @@ void tenon_model_destroy(tenon_model *model) { tn_model_release(model); }
 // Constants that nobody can read decide shapes: there is nothing to infer, and the graph is shown as the file has it.
 bool tn_api_closed(const tenon_model *model) { return model->import.facts && model->import.facts->closed; }
 
+bool tn_api_comes_quantised(const tenon_model *model)
+{
+    const tn_node *node = model->no_optimise ? NULL : model->import.graph->first;
+    while (node && node->op != &tn_op_dequantize_linear) {
+        node = node->next;
+    }
+    return node != NULL;
+}
+
+// In which form sessions on the CPU of this machine run it. A file holds the form of the machine that it was saved on; either is right.
+static bool integers_pay(const tenon_model *model)
+{
+    tn_cpu cpu;
+    if (!tn_api_comes_quantised(model)) {
+        return false;
+    }
+    tn_cpu_detect(&cpu);
+    return tn_plan_integers_pay(&cpu);
+}
+
 // What a .tenon file brings: the optimised graph, which is inferred again because the file is not trusted, and packed weights.
 static tn_status take_optimised(tenon_model *model, tn_diag *diag)
 {
@@ -60,6 +81,7 @@ static tn_status take_optimised(tenon_model *model, tn_diag *diag)
         import->optimised = NULL;
         import->graph = import->graph ? import->graph : model->optimised;
     }
+    model->integers = integers_pay(model);
     return tn_api_closed(model) ? TN_OK : tn_infer_graph(model->optimised, &model->heap, diag);
 }
 
@@ -72,11 +94,13 @@ static tn_status optimise(tenon_model *model, tn_diag *diag)
         model->optimised = model->import.graph;
         return tn_infer_graph(model->optimised, &model->heap, diag);
     }
+    model->integers = integers_pay(model);
     model->optimised = tn_graph_clone(model->import.graph, &model->heap, NULL);
     if (!model->optimised) {
         return tn_fail_memory(diag, "model", sizeof(tn_graph));
     }
-    tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor, .floats = true};
+    tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor,
+                               .floats = !model->integers};
     return tn_optimise(model->optimised, &context, NULL);
 }
 

@@ -6,7 +6,6 @@
 #include "base/num.h"
 #include "dispatch/registry.h"
 #include "exec/observe.h"
-#include "ops/quant/op_quantize.h"
 #include "sys/clock.h"
 #include "sys/threads/affinity.h"
 
@@ -208,33 +207,25 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
 
 static tn_status variant_of(const tenon_session *session, const char *const *names, size_t count, const tn_graph **out, tn_diag *diag);
 
-static bool comes_quantised(const tn_graph *graph)
-{
-    const tn_node *node = graph->first;
-    while (node && node->op != &tn_op_dequantize_linear) {
-        node = node->next;
-    }
-    return node != NULL;
-}
-
-// Precision int8, and devices that compute with bytes, want quantised arithmetic in its integer form: as samples say, or as the model has it.
+// Quantised arithmetic in its integer form: where the caller or a device wants it, and on a CPU alone that multiplies bytes faster, unless
+// the caller wants fp32. As samples say, or as the model has it.
 static tn_status choose_integers(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
 {
     tenon_model *model = session->model;
-    const bool int8 = options->precision && strcmp(options->precision, "int8") == 0;
-    const bool written = !model->no_optimise && comes_quantised(model->import.graph) && (!model->import.facts || model->import.facts->has_imported);
-    session->integers = int8;
+    const bool int8 = options->precision && strcmp(options->precision, "int8") == 0, open = !options->precision;
+    const bool written = tn_api_comes_quantised(model) && (!model->import.facts || model->import.facts->has_imported);
+    session->integers = int8 || (written && open && session->context.n_devices == 1 && tn_plan_integers_pay(&session->context.cpu));
     for (size_t i = 0; i < session->context.n_devices; i++) {
         session->integers = session->integers || session->devices[i]->vtable->integers;
     }
     if (int8 && (options->calibration_count || !written)) {
         return tn_api_quantise(session, options, diag);
     }
-    if (!session->integers || !written) {
+    if (!written || session->integers == model->integers) {
         return TN_OK;
     }
     pthread_mutex_lock(&model->lock);
-    const tn_status status = variant_of(session, NULL, 0, &session->integer_graph, diag);
+    const tn_status status = variant_of(session, NULL, 0, &session->other_form, diag);
     pthread_mutex_unlock(&model->lock);
     return status;
 }

@@ -157,4 +157,7 @@ void tn_plan_explain(const tn_plan *plan, const tn_plan_context *context, struct
 void tn_plan_add_placement(const tn_plan *plan, const char *device, uint64_t *nodes, uint64_t *macs);
 void tn_plan_report_blocks(const tn_plan *plan, size_t base, struct tn_text *text);
 
+// Whether quantised products are cheaper in integers than in floats on this processor, by the rows there are.
+bool tn_plan_integers_pay(const tn_cpu *cpu);
+
 #endif

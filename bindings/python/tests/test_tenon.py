@@ -265,7 +265,7 @@ class Quantising(unittest.TestCase):
         self.assertIn("lacks", str(failure(tenon.InferenceSession, DIGITS, precision="int8", calibration=wrong)))
 
     def test_a_model_that_comes_quantised(self):
-        """As written in float32 by default, in integers with precision "int8", which then needs no samples."""
+        """As written in float32 with precision "fp32", in integers with "int8", which then needs no samples; else what this processor does faster."""
         int8, rng = 3, np.random.default_rng(1)
         weights = rng.integers(-90, 90, (4, 3, 3, 3)).astype(np.int8)
         scale = [tiny.tensor(FLOAT, [], [v], name) for name, v in (("xs", 0.02), ("ws", 0.01), ("ys", 0.03))]
@@ -276,10 +276,11 @@ class Quantising(unittest.TestCase):
         data = tiny.model(nodes, [("x", FLOAT, [1, 3, 9, 11])], [("y", FLOAT, [1, 4, 7, 9])],
                           scale + list(zero) + [tiny.array(weights, "w", int8)])
         feeds = {"x": rng.standard_normal((1, 3, 9, 11)).astype(np.float32)}
-        real, whole = tenon.InferenceSession(data), tenon.InferenceSession(data, precision="int8")
-        a, b = real.run(None, feeds)[0], whole.run(None, feeds)[0]
+        sessions = [tenon.InferenceSession(data, **options) for options in ({"precision": "fp32"}, {"precision": "int8"}, {})]
+        a, b, c = [session.run(None, feeds)[0] for session in sessions]
         self.assertLessEqual(np.abs(a - b).max(), 0.0301)     # a tie may round to the other side
-        operators = [{node["op"] for node in session.report("explain")["nodes"]} for session in (real, whole)]
+        self.assertTrue((c == a).all() or (c == b).all())
+        operators = [{node["op"] for node in session.report("explain")["nodes"]} for session in sessions]
         self.assertTrue("conv" in operators[0] and "qlinear_conv" not in operators[0])
         self.assertTrue("qlinear_conv" in operators[1] and "conv" not in operators[1])
 

@@ -134,10 +134,10 @@ static double cost(const tn_query *query, double per_ns, double element)
     const tn_tensor *w = query->in[query->n_in > 4 ? 3 : 1];
     const double macs = (double)tn_query_macs(query), outputs = (double)tn_tensor_count(query->out[0]);
     const bool thin = w->shape.rank > 1 && w->shape.dims[1] == 1;
-    return 500.0 + macs / (thin ? per_ns / 3 : per_ns) + (outputs + (double)tn_tensor_count(query->in[0])) * element;
+    return 500.0 + macs / (thin ? per_ns / 3 : per_ns) + (outputs + 0.5 * (double)tn_tensor_count(query->in[0])) * element;
 }
 
 double tn_qconv_cost_portable(const tn_query *query) { return cost(query, 6.0, 1.0); }
-double tn_qconv_cost_avx2(const tn_query *query) { return cost(query, 70.0, 0.15); }
-double tn_qconv_cost_avx512(const tn_query *query) { return cost(query, 110.0, 0.1); }
-double tn_qconv_cost_vnni(const tn_query *query) { return cost(query, 180.0, 0.1); }
+double tn_qconv_cost_avx2(const tn_query *query) { return cost(query, 72.0, 0.1); }
+double tn_qconv_cost_avx512(const tn_query *query) { return cost(query, 110.0, 0.07); }
+double tn_qconv_cost_vnni(const tn_query *query) { return cost(query, 180.0, 0.07); }
