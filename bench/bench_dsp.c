@@ -70,7 +70,8 @@ static void make_case(const layer *l, int rounding, dsp_case *c)
     c->n_multipliers = l->out <= CASE_MULTIPLIERS ? (uint32_t)l->out : 1;
     const float scale = 60.0f / (5500.0f * sqrtf((float)(inner * l->kernel * l->kernel)));
     for (uint32_t i = 0; i < c->n_multipliers; i++) {
-        const float f = scale * (0.7f + 0.6f * (float)i / (float)c->n_multipliers);
+        // Without a pattern, as those of models: simple fractions make results of exactly a half, which float_rne does the slow way.
+        const float f = scale * (0.7f + 0.6f * (float)fmod(0.6180339887 * (i + 1), 1.0));
         int e;
         if (rounding == TN_HEX_FLOAT_RNE) {
             memcpy(&c->multipliers[i], &f, 4);

@@ -146,8 +146,34 @@ static void draw_image(dsp_case *c, tn_rand *r, uint32_t dtype, int32_t channels
     draw_activation(&c->in[0], r, dtype, 4, dims);
 }
 
+// Depthwise 3 x 3 as models have it, on images that are large enough for the kernel made for them.
+static void draw_depthwise(dsp_case *c, tn_rand *r, bool big)
+{
+    const uint32_t dtype = draw_byte_type(r);
+    const int32_t channels = draw(r, 1, big ? 40 : 9), stride = draw(r, 1, 2);
+    const int32_t x[4] = {1, channels, draw(r, 2, big ? 60 : 30), draw(r, 5, big ? 60 : 30)};
+    c->group = channels;
+    for (int i = 0; i < 2; i++) {
+        c->kernel[i] = 3;
+        c->strides[i] = stride;
+        c->dilations[i] = 1;
+        c->pads[i] = stride == 2 ? draw(r, 0, 1) : 1;
+        c->pads[2 + i] = 1;
+    }
+    draw_activation(&c->in[0], r, dtype, 4, x);
+    const int32_t w[4] = {channels, 1, 3, 3};
+    const int32_t y[4] = {1, channels, out_length(x[2], c->pads[0], 1, 3, 1, stride), out_length(x[3], c->pads[1], 1, 3, 1, stride)};
+    draw_weights(c, r, 4, w, channels, 9);
+    result_dims(c, r, dtype, 4, y);
+    draw_clamp(c, r);
+}
+
 static void draw_conv(dsp_case *c, tn_rand *r, bool big)
 {
+    if (chance(r, 30)) {
+        draw_depthwise(c, r, big);
+        return;
+    }
     const uint32_t dtype = draw_byte_type(r);
     int32_t out[2], per_in = draw(r, 1, big ? 40 : 12), per_out = draw(r, 1, big ? 40 : 12);
     const int32_t kind = draw(r, 0, 3);

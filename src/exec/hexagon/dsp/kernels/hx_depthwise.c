@@ -11,6 +11,7 @@
 // row below it; the other columns are the same words one and two lanes further.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/hx_conv.h"
+#include "exec/hexagon/dsp/kernels/hx_planar.h"
 #include "exec/hexagon/dsp/rt/rt.h"
 #include "exec/hexagon/wire/hex_control.h"
 
@@ -24,14 +25,16 @@ typedef struct depthwise_plan {
     int32_t rows;                // 3 x 3 by four rows: weights are [3 columns][4] for the upper row, then for the lower
     int32_t *weights;            // [planes][groups + singles][4]: four taps of a channel; or one weight at the channel's byte
     tn_hx_requant *requant;      // [planes][4]
+    tn_hx_planar *planar;        // NULL: not that way
 } depthwise_plan;
 
 typedef struct depthwise_run {
     const depthwise_plan *plan;
     const tn_hx_attr *attr;
     const tn_hx_value *x, *y;
-    uint8_t *phases;
-    int32_t image, vectors, blocks;
+    uint8_t *scratch;
+    uint32_t taken;              // bit i: a thread works in part i of the scratch
+    int32_t image, vectors;
 } depthwise_run;
 
 typedef struct depthwise_tile {
@@ -47,6 +50,17 @@ int tn_hx_depthwise_fits(const tn_hx_graph *graph, const tn_hx_node *node)
 {
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
     return node->op->index == TN_HEX_OP_CONV && node->attr.group == x->dims[1] && y->dims[1] == x->dims[1];
+}
+
+static uint32_t prepare_planar(tn_hx_graph *graph, const tn_hx_node *node, depthwise_plan *plan)
+{
+    plan->planar = tn_hx_pool_take(&graph->pool, sizeof *plan->planar);
+    if (!plan->planar) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    const uint32_t why = tn_hx_planar_prepare(graph, plan->planar, node, plan->requant, plan->taps.offsets[0] / 4);
+    tn_hx_scratch(graph, TN_HEX_MAX_THREADS * tn_hx_planar_scratch(plan->planar));
+    return why;
 }
 
 uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
@@ -98,7 +112,7 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
     }
     plan->mode = tn_hx_requant_mode(plan->requant, 4 * planes, node->attr.rounding, 1);
     tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
-    return TN_HEX_WHY_NONE;
+    return plan->rows && tn_hx_planar_pays(y, plan->mode) ? prepare_planar(graph, node, plan) : TN_HEX_WHY_NONE;
 }
 
 // Four taps of four channels, turned round, times their weights.
@@ -235,21 +249,38 @@ typedef void span_fn(const depthwise_tile *, int32_t, int32_t);
     }
 SPAN(Q31_NARROW) SPAN(RNE_NARROW) SPAN(Q31) SPAN(Q31_UNIT) SPAN(RNE)
 
+// A plane in a part of the scratch that no other thread works in.
+static void run_planar(depthwise_run *run, int32_t plane)
+{
+    const tn_hx_planar *planar = run->plan->planar;
+    uint32_t part = 0;
+    while (__atomic_fetch_or(&run->taken, 1u << part, __ATOMIC_ACQUIRE) >> part & 1) {
+        part = (part + 1) % TN_HEX_MAX_THREADS;
+    }
+    tn_hx_planar_plane(planar, plane, tn_hx_plane(run->x, run->image, plane), run->y, tn_hx_plane(run->y, run->image, plane),
+                       run->scratch + part * tn_hx_planar_scratch(planar));
+    __atomic_fetch_and(&run->taken, ~(1u << part), __ATOMIC_RELEASE);
+}
+
 static void run_tile(void *context, uint32_t index)
 {
     static span_fn *const spans[3][5] = {
         {span_Q31_NARROW_0, span_RNE_NARROW_0, span_Q31_0, span_Q31_UNIT_0, span_RNE_0},
         {span_Q31_NARROW_1, span_RNE_NARROW_1, span_Q31_1, span_Q31_UNIT_1, span_RNE_1},
         {span_Q31_NARROW_2, span_RNE_NARROW_2, span_Q31_2, span_Q31_UNIT_2, span_RNE_2}};
-    const depthwise_run *run = context;
+    depthwise_run *run = context;
     const depthwise_plan *plan = run->plan;
     const int32_t plane = (int32_t)index;
+    if (plan->planar && plan->planar->fits[plane]) {
+        run_planar(run, plane);
+        return;
+    }
     depthwise_tile t = {.offsets = plan->taps.offsets, .weights = plan->weights + plane * plan->words, .requant = plan->requant + 4 * plane,
                         .groups = plan->groups, .singles = plan->singles, .pitch = run->y->pitch, .width = run->y->width,
                         .height = run->y->height};
     t.x = tn_hx_plane(run->x, run->image, plane);
     if (!plan->taps.direct) {
-        uint8_t *phases = run->phases + (uint32_t)plane * plan->taps.plane_bytes;
+        uint8_t *phases = run->scratch + (uint32_t)plane * plan->taps.plane_bytes;
         tn_hx_taps_fill(&plan->taps, run->attr, run->x, run->y, run->image, plane, (uint8_t)run->x->zero, phases);
         t.x = phases;
     }
@@ -260,11 +291,14 @@ static void run_tile(void *context, uint32_t index)
 
 void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node)
 {
-    depthwise_run r = {.plan = node->plan, .attr = &node->attr, .x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node),
-                       .phases = graph->scratch};
+    const depthwise_plan *plan = node->plan;
+    depthwise_run r = {.plan = plan, .attr = &node->attr, .x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node),
+                       .scratch = graph->scratch};
     r.vectors = tn_hx_plane_vectors(r.y);
     for (r.image = 0; r.image < r.y->images; r.image++) {
         tn_hx_parallel(run_tile, &r, (uint32_t)r.y->planes);
     }
-    tn_hx_fill_padding(r.y);
+    if (!plan->planar || !plan->planar->all) {
+        tn_hx_fill_padding(r.y);
+    }
 }

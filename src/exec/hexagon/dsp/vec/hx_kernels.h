@@ -45,6 +45,8 @@ static inline int32_t tn_hx_plane_vectors(const tn_hx_value *v) { return (v->hei
 
 // Fills the padding of all planes with the zero point, after kernels have written over it.
 void tn_hx_fill_padding(const tn_hx_value *v);
+// That of one plane.
+void tn_hx_fill_plane(const tn_hx_value *v, uint8_t *plane);
 
 // ---- windows (conv, deconv, pools) ----
 

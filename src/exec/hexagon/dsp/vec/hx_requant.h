@@ -81,7 +81,7 @@ static inline HVX_Vector tn_hx_rne(HVX_Vector x, const tn_hx_requant *r, HVX_Vec
 static inline HVX_Vector tn_hx_q31_product(HVX_Vector x, HVX_Vector m)
 {
     const HVX_Vector v = Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(Q6_Vw_vmpye_VwVuh(x, m), x, m);
-    return Q6_Vw_vadd_VwVw_sat(v, Q6_Vw_vasr_VwR(v, 31));
+    return Q6_Vw_vasracc_VwVwR(v, v, 31);
 }
 
 // Results with F bits of fraction, one half and WINDOW added.

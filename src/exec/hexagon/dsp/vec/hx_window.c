@@ -56,32 +56,43 @@ tn_hx_need tn_hx_window_need(const tn_hx_graph *graph, const tn_hx_node *node)
 
 enum { PAD_PLANES = 8 };   // of a tile
 
-// Padding of some planes: whole vectors before and after, where nothing else lies, then the end of each row.
+// Whole vectors before and after the plane, where nothing else lies, then the end of each row.
+void tn_hx_fill_plane(const tn_hx_value *v, uint8_t *plane)
+{
+    const HVX_Vector blank = tn_hx_splat_byte(v->zero);
+    const int32_t zero = (int32_t)((uint32_t)v->zero * 0x01010101u), gap = v->pitch - v->width, pitch = v->pitch;
+    int32_t *row = (int32_t *)plane + v->width;
+    uint8_t *after = plane + 4 * v->height * pitch;
+    for (int32_t k = v->pad * pitch + v->pad; k > 0; k -= 32) {
+        plane -= TN_HX_VECTOR;
+        TN_HX_V(plane) = blank;
+        TN_HX_VU(after) = blank;
+        after += TN_HX_VECTOR;
+    }
+    if (gap == 1) {
+        int32_t n = v->height;
+        for (; n > 1; n -= 2, row += 2 * pitch) {
+            row[0] = zero;
+            row[pitch] = zero;
+        }
+        if (n) {
+            *row = zero;
+        }
+        return;
+    }
+    for (int32_t y = 0; y < v->height; y++, row += pitch) {
+        for (int32_t x = 0; x < gap; x++) {
+            row[x] = zero;
+        }
+    }
+}
+
 static void pad_tile(void *context, uint32_t index)
 {
     const tn_hx_value *v = context;
-    const int32_t zero = (int32_t)((uint32_t)v->zero * 0x01010101u), gap = v->pitch - v->width, height = v->height, pitch = v->pitch;
-    const int32_t beside = v->pad * v->pitch + v->pad, all = v->images * v->planes;
-    const HVX_Vector blank = Q6_V_vsplat_R(zero);
-    const int32_t end = ((int32_t)index + 1) * PAD_PLANES < all ? ((int32_t)index + 1) * PAD_PLANES : all;
-    for (int32_t i = (int32_t)index * PAD_PLANES; i < end; i++) {
-        uint8_t *plane = tn_hx_plane(v, 0, i), *after = plane + 4 * height * pitch;
-        for (int32_t k = 0; k < beside; k += 32) {
-            TN_HX_V(plane - 4 * k - TN_HX_VECTOR) = blank;
-            TN_HX_VU(after + 4 * k) = blank;
-        }
-        int32_t *at = (int32_t *)plane + v->width;
-        if (gap == 1) {
-            for (int32_t y = 0; y < height; y++, at += pitch) {
-                *at = zero;
-            }
-            continue;
-        }
-        for (int32_t y = 0; y < height; y++, at += pitch) {
-            for (int32_t x = 0; x < gap; x++) {
-                at[x] = zero;
-            }
-        }
+    const int32_t first = (int32_t)index * PAD_PLANES, all = v->images * v->planes, end = first + PAD_PLANES < all ? first + PAD_PLANES : all;
+    for (int32_t i = first; i < end; i++) {
+        tn_hx_fill_plane(v, tn_hx_plane(v, 0, i));
     }
 }
 

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise 3 x 3 of stride 1 in rows of one channel. A plane's four channels are taken apart first, so that four neighbours of a row lie
+// in a word; with weights 0 1 2 - one vrmpy gives the result at the first of them, with - 0 1 2 at the second, and the same two on
+// words two bytes further the third and fourth:
+//
+//   row:  a b c d  e f g h ...     a b c -   - b c d         sums of pixels 4i, 4i + 1,
+//   + 2:  c d e f  g h i j ...     c d e -   - d e f                        4i + 2, 4i + 3
+//
+// Three rows give 128 pixels of a channel in 12 products, two to a packet; requantisation narrows them to a vector in the order of the row. All
+// constants stay in registers, and the loop is short enough for the compiler to overlap its rounds. In the end four channels are
+// put together again.
+// Ownership: plans in the graph's pool. Threads: tiles run on all workers, each with a scratch of its own.
+#include "exec/hexagon/dsp/kernels/hx_planar.h"
+
+#include "exec/hexagon/wire/hex_control.h"
+
+enum { LEAST_VECTORS = 3 };
+
+int tn_hx_planar_pays(const tn_hx_value *y, int mode)
+{
+    return y->height * y->pitch > (LEAST_VECTORS - 1) * TN_HX_VECTOR && (mode == TN_HX_Q31_NARROW || mode == TN_HX_RNE_NARROW || mode == TN_HX_RNE);
+}
+
+static int set_channel(tn_hx_planar_channel *c, const tn_hx_requant *r, const int8_t *w, const tn_hx_value *y, const tn_hx_attr *attr)
+{
+    for (int row = 0; row < 3; row++) {
+        const uint32_t three = (uint8_t)w[3 * row] | (uint32_t)(uint8_t)w[3 * row + 1] << 8 | (uint32_t)(uint8_t)w[3 * row + 2] << 16;
+        c->weights[2 * row] = (int32_t)three;
+        c->weights[2 * row + 1] = (int32_t)(three << 8);
+    }
+    if (attr->rounding == TN_HEX_FIXED_Q31) {
+        c->bias = r->bias;
+        c->multiplier = r->multiplier;
+        c->right = r->right;
+        return 1;
+    }
+    return tn_hx_line_find(&c->line, r, y->zero, attr->low, attr->high);
+}
+
+uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int32_t first)
+{
+    const tn_hx_value *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    planar->rounding = node->attr.rounding;
+    planar->zero = y->zero;
+    planar->low = node->attr.low;
+    planar->high = node->attr.high;
+    planar->first = first;
+    planar->pitch = y->pitch;
+    planar->pixels = y->height * y->pitch;
+    planar->vectors = (planar->pixels + TN_HX_VECTOR - 1) / TN_HX_VECTOR;
+    planar->chunks = (TN_HX_VECTOR * planar->vectors + 2 * y->pitch + 34 + TN_HX_VECTOR - 1) / TN_HX_VECTOR;
+    planar->channels = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)y->planes * sizeof *planar->channels);
+    planar->fits = tn_hx_pool_take(&graph->pool, (uint32_t)y->planes);
+    if (!planar->channels || !planar->fits) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    planar->all = 1;
+    for (int32_t plane = 0; plane < y->planes; plane++) {
+        int fits = 1;
+        for (int32_t c = 4 * plane; c < 4 * plane + 4; c++) {
+            if (c < y->dims[1]) {
+                fits &= set_channel(&planar->channels[c], &requant[c], (const int8_t *)w->data + 9 * c, y, &node->attr);
+            } else {
+                planar->channels[c] = planar->channels[c - 1];   // lanes of no channel
+            }
+        }
+        planar->fits[plane] = (uint8_t)fits;
+        planar->all &= fits;
+    }
+    return TN_HEX_WHY_NONE;
+}
+
+uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar)
+{
+    return 4 * (uint32_t)(planar->chunks + planar->vectors) * TN_HX_VECTOR;
+}
+
+// Chunks of 128 pixels of four channels to 128 bytes of each; the rows of a channel lie `apart`.
+static void take_apart(uint8_t *restrict to, const uint8_t *restrict from, int32_t apart, int32_t chunks)
+{
+    uint8_t *restrict b = to + apart, *restrict c = b + apart, *restrict d = c + apart;
+#pragma clang loop unroll(disable)
+    for (; chunks > 0; chunks--) {
+        const HVX_VectorPair low = Q6_W_vdeal_VVR(TN_HX_CV(from + 128), TN_HX_CV(from), -1);
+        const HVX_VectorPair high = Q6_W_vdeal_VVR(TN_HX_CV(from + 384), TN_HX_CV(from + 256), -1);
+        const HVX_VectorPair even = Q6_W_vdeal_VVR(Q6_V_lo_W(high), Q6_V_lo_W(low), -1);
+        const HVX_VectorPair odd = Q6_W_vdeal_VVR(Q6_V_hi_W(high), Q6_V_hi_W(low), -1);
+        TN_HX_V(to) = Q6_V_lo_W(even);
+        TN_HX_V(b) = Q6_V_lo_W(odd);
+        TN_HX_V(c) = Q6_V_hi_W(even);
+        TN_HX_V(d) = Q6_V_hi_W(odd);
+        from += 512, to += 128, b += 128, c += 128, d += 128;
+    }
+}
+
+// The way back.
+static void put_together(uint8_t *restrict to, const uint8_t *restrict a, int32_t apart, int32_t pixels)
+{
+    const uint8_t *restrict b = a + apart, *restrict c = b + apart, *restrict d = c + apart;
+#pragma clang loop unroll(disable)
+    for (int32_t n = pixels / 128; n > 0; n--) {
+        const HVX_VectorPair even = Q6_W_vshuff_VVR(TN_HX_CV(c), TN_HX_CV(a), -1), odd = Q6_W_vshuff_VVR(TN_HX_CV(d), TN_HX_CV(b), -1);
+        const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(odd), Q6_V_lo_W(even), -1);
+        const HVX_VectorPair high = Q6_W_vshuff_VVR(Q6_V_hi_W(odd), Q6_V_hi_W(even), -1);
+        TN_HX_V(to) = Q6_V_lo_W(low);
+        TN_HX_V(to + 128) = Q6_V_hi_W(low);
+        TN_HX_V(to + 256) = Q6_V_lo_W(high);
+        TN_HX_V(to + 384) = Q6_V_hi_W(high);
+        to += 512, a += 128, b += 128, c += 128, d += 128;
+    }
+    const HVX_VectorPair even = Q6_W_vshuff_VVR(TN_HX_CV(c), TN_HX_CV(a), -1), odd = Q6_W_vshuff_VVR(TN_HX_CV(d), TN_HX_CV(b), -1);
+    const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(odd), Q6_V_lo_W(even), -1);
+    const HVX_VectorPair high = Q6_W_vshuff_VVR(Q6_V_hi_W(odd), Q6_V_hi_W(even), -1);
+    const HVX_Vector last[4] = {Q6_V_lo_W(low), Q6_V_hi_W(low), Q6_V_lo_W(high), Q6_V_hi_W(high)};
+    for (int32_t i = 0; i < 4 && 32 * i < pixels % 128; i++) {
+        TN_HX_V(to + 128 * i) = last[i];
+    }
+}
+
+enum { BY_Q31, BY_LINE, BY_EVEN_LINE };   // even: with a gap, see hx_line.h
+
+// All vectors of one channel. What sums begin with is added late, so that the first products need no copy of it.
+static inline __attribute__((always_inline)) void channel_run(const tn_hx_planar *p, const tn_hx_planar_channel *ch, const uint8_t *restrict x,
+                                                         uint8_t *restrict to, int by)
+{
+    const HVX_Vector zero = Q6_V_vsplat_R(p->zero * 0x00010001), start = Q6_V_vsplat_R(ch->bias), m = Q6_V_vsplat_R(ch->multiplier);
+    const tn_hx_line_lanes line = tn_hx_line_splat(&ch->line);
+    const int32_t w0 = ch->weights[0], w1 = ch->weights[1], w2 = ch->weights[2], w3 = ch->weights[3], w4 = ch->weights[4];
+    const int32_t w5 = ch->weights[5], right = ch->right, left = ch->line.left, down = ch->line.down;
+    const HVX_Vector low = tn_hx_splat_byte(p->low), high = tn_hx_splat_byte(p->high);
+    int32_t two = 2, pitch = p->pitch;
+    __asm__("" : "+r"(two), "+r"(pitch));   // see tn_hx_next_pixels
+    const uint8_t *a = x, *b = a + pitch, *c = b + pitch, *a2 = a + two, *b2 = b + two, *c2 = c + two;
+#pragma clang loop unroll(disable)
+    for (int32_t n = p->vectors; n > 0; n--) {
+        HVX_Vector v = TN_HX_CVU(a), u = TN_HX_CVU(a2);
+        HVX_Vector s0 = Q6_Vw_vrmpy_VubRb(v, w0), s1 = Q6_Vw_vrmpy_VubRb(v, w1), s2 = Q6_Vw_vrmpy_VubRb(u, w0), s3 = Q6_Vw_vrmpy_VubRb(u, w1);
+        v = TN_HX_CVU(b), u = TN_HX_CVU(b2);
+        s0 = Q6_Vw_vrmpyacc_VwVubRb(s0, v, w2), s1 = Q6_Vw_vrmpyacc_VwVubRb(s1, v, w3);
+        s2 = Q6_Vw_vrmpyacc_VwVubRb(s2, u, w2), s3 = Q6_Vw_vrmpyacc_VwVubRb(s3, u, w3);
+        v = TN_HX_CVU(c), u = TN_HX_CVU(c2);
+        s0 = Q6_Vw_vrmpyacc_VwVubRb(s0, v, w4), s1 = Q6_Vw_vrmpyacc_VwVubRb(s1, v, w5);
+        s2 = Q6_Vw_vrmpyacc_VwVubRb(s2, u, w4), s3 = Q6_Vw_vrmpyacc_VwVubRb(s3, u, w5);
+        HVX_Vector y;
+        if (by == BY_Q31) {
+            s0 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s0, start), m), s1 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s1, start), m);
+            s2 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s2, start), m), s3 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s3, start), m);
+            const HVX_Vector even = Q6_Vh_vadd_VhVh_sat(Q6_Vh_vasr_VwVwR_rnd_sat(s2, s0, right), zero);
+            y = Q6_Vub_vsat_VhVh(Q6_Vh_vadd_VhVh_sat(Q6_Vh_vasr_VwVwR_rnd_sat(s3, s1, right), zero), even);
+        } else {
+            const HVX_Vector even = tn_hx_line_halves(s0, s2, &line, left, by == BY_EVEN_LINE);
+            y = Q6_Vub_vasr_VhVhR_sat(tn_hx_line_halves(s1, s3, &line, left, by == BY_EVEN_LINE), even, down);
+        }
+        TN_HX_V(to) = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(y, low), high);
+        a += 128, b += 128, c += 128, a2 += 128, b2 += 128, c2 += 128, to += 128;
+    }
+}
+
+void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t *x, const tn_hx_value *y, uint8_t *to, uint8_t *scratch)
+{
+    // x's planes begin at a multiple of a vector; the first tap may not.
+    const int32_t begin = planar->first & ~31, apart = planar->chunks * TN_HX_VECTOR, back = planar->vectors * TN_HX_VECTOR;
+    uint8_t *results = scratch + 4 * apart;
+    take_apart(scratch, x + 4 * begin, apart, planar->chunks);
+    for (int32_t c = 0; c < 4; c++) {
+        const tn_hx_planar_channel *channel = &planar->channels[4 * plane + c];
+        const uint8_t *from = scratch + c * apart + (planar->first - begin);
+        if (planar->rounding == TN_HEX_FIXED_Q31) {
+            channel_run(planar, channel, from, results + c * back, BY_Q31);
+        } else if (channel->line.limit == 0) {
+            channel_run(planar, channel, from, results + c * back, BY_LINE);
+        } else {
+            channel_run(planar, channel, from, results + c * back, BY_EVEN_LINE);
+        }
+    }
+    put_together(to, results, back, planar->pixels);
+    tn_hx_fill_plane(y, to);
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise 3 x 3 in rows of one channel.
+// Ownership: plans in the graph's pool. Threads: prepare: the serving thread; plane: any, one plane at a time in each scratch.
+#ifndef TN_HX_PLANAR_H
+#define TN_HX_PLANAR_H
+
+#include "exec/hexagon/dsp/vec/hx_line.h"
+
+typedef struct tn_hx_planar_channel {
+    int32_t weights[6];          // of a row: 0 1 2 - and - 0 1 2; three rows
+    int32_t bias, multiplier, right;   // fixed_q31
+    tn_hx_line line;             // float_rne
+} tn_hx_planar_channel;
+
+typedef struct tn_hx_planar {
+    tn_hx_planar_channel *channels;
+    uint8_t *fits;               // [planes]: the plane can be done this way
+    int32_t all;                 // every plane fits
+    int32_t rounding, zero, low, high;
+    int32_t first;               // flat pixel of x under the upper left tap of the first pixel
+    int32_t pitch, pixels;       // pixels: of a flat run
+    int32_t vectors, chunks;     // of 128 pixels: of the result, of x
+} tn_hx_planar;
+
+// Whether a plan for a 3 x 3 window that reads x itself, with taps from flat pixel `first` on, pays.
+int tn_hx_planar_pays(const tn_hx_value *y, int mode);
+uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int32_t first);
+uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar);
+// One plane, padding and all.
+void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t *x, const tn_hx_value *y, uint8_t *to, uint8_t *scratch);
+
+#endif

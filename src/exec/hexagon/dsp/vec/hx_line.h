@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// float_rne as one straight line in integers: for sums small enough, the byte that float32 gives is
+//
+//   (((sum << left) + start) * multiplier / 2^31) / 2^(16 + down), rounded down and kept within a byte,
+//
+// with zero point and rounding inside `start`. Which sums give which byte is known at prepare: for each byte the least sum that
+// reaches it. A `start` is looked for that puts every one of them on the right side. Where float32 arithmetic meets halves, which go
+// to the even neighbour, no line does; then odd results are reached later than even ones by `limit` units of the product: what is in
+// this gap, with fraction bits below `limit` and an odd result, goes down by one.
+// Ownership: none. Threads: any.
+#ifndef TN_HX_LINE_H
+#define TN_HX_LINE_H
+
+#include "exec/hexagon/dsp/vec/hx_requant.h"
+
+typedef struct tn_hx_line {
+    int32_t start, multiplier, left, down;
+    int32_t limit;               // 0: no gap
+    int32_t odd;                 // the fraction (0) of a half in the gap, and the lowest bit of an odd result above it
+} tn_hx_line;
+
+// r: a channel of float_rne, r->bias in its sums; the line is for sums without it. 1: every sum gives the byte it should, for zero
+// point `zero` and bytes kept within [low, high] afterwards.
+int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int32_t zero, int32_t low, int32_t high);
+
+typedef struct tn_hx_line_lanes {
+    HVX_Vector start, multiplier, limit, odd, bits, less;
+} tn_hx_line_lanes;
+
+static inline tn_hx_line_lanes tn_hx_line_splat(const tn_hx_line *line)
+{
+    return (tn_hx_line_lanes){.start = Q6_V_vsplat_R(line->start),
+                              .multiplier = Q6_V_vsplat_R(line->multiplier),
+                              .limit = Q6_V_vsplat_R((int32_t)((uint32_t)line->limit * 0x00010001u)),
+                              .odd = Q6_V_vsplat_R(line->odd * 0x00010001),
+                              .bits = Q6_V_vsplat_R(((2 << line->down) - 1) * 0x00010001),
+                              .less = Q6_V_vsplat_R(-1)};
+}
+
+// Two vectors of sums to halves with `down` bits of fraction, those of a in the even ones. even: there is a gap.
+static inline HVX_Vector tn_hx_line_halves(HVX_Vector a, HVX_Vector b, const tn_hx_line_lanes *l, int32_t left, int even)
+{
+    const HVX_Vector m = l->multiplier;
+    a = Q6_Vw_vadd_VwVw(Q6_Vw_vasl_VwR(a, left), l->start);
+    b = Q6_Vw_vadd_VwVw(Q6_Vw_vasl_VwR(b, left), l->start);
+    a = Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(Q6_Vw_vmpye_VwVuh(a, m), a, m);
+    b = Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(Q6_Vw_vmpye_VwVuh(b, m), b, m);
+    const HVX_Vector high = Q6_Vh_vshuffo_VhVh(b, a);
+    if (!even) {
+        return high;
+    }
+    HVX_VectorPred gap = Q6_Q_vcmp_eq_VhVh(Q6_V_vand_VV(high, l->bits), l->odd);
+    gap = Q6_Q_vcmp_gtand_QVuhVuh(gap, l->limit, Q6_Vh_vshuffe_VhVh(b, a));
+    return Q6_Vh_condacc_QVhVh(gap, high, l->less);
+}
+
+#endif
