@@ -128,4 +128,47 @@ static inline int32_t tn_requant_softmax(uint32_t e, uint64_t sum, uint32_t inve
     return tn_clamp_i32((int32_t)(quotient > 65535 ? 65535 : quotient) + y_zero, low, high);
 }
 
+// ---- 16 bits ----
+
+// Values of 16 bits have no zero point. Sums of their products are exact in 64 bits and are brought to 32 by a shift of `down` bits, to
+// nearest, ties up; `down` is the least that every sum of the node fits after (tn_wide_down), and the factor is made for what is left.
+static inline int32_t tn_requant_down(int64_t sum, int32_t down)
+{
+    return tn_saturate_i32((sum + ((INT64_C(1) << down) >> 1)) >> down);
+}
+
+static inline int32_t tn_requant_wide(const tn_requant *r, int64_t sum, int32_t down, int32_t low, int32_t high)
+{
+    return tn_clamp_i32(tn_requant_apply(r, tn_requant_down(sum, down)), low, high);
+}
+
+#define TN_WIDE_UP 15             // what operands of sums are shifted up by: 2^15 * 2^15 fits
+
+// As tn_requant_sum, for 16 bits: zeros are 0.
+static inline int32_t tn_wide_sum(const tn_requant_pair *p, int32_t a, int32_t b, int minus)
+{
+    if (p->rounding != TN_ROUND_FIXED_Q31) {
+        return tn_requant_sum(p, a, b, minus);
+    }
+    const int32_t u = tn_requant_q31(a * (1 << TN_WIDE_UP), p->a.multiplier, p->a.shift);
+    const int32_t v = tn_requant_q31(b * (1 << TN_WIDE_UP), p->b.multiplier, p->b.shift);
+    return tn_clamp_i32(tn_requant_q31(minus ? u - v : u + v, p->y.multiplier, p->y.shift), p->low, p->high);
+}
+#define TN_WIDE_BITS 4            // of a value below the entries of a table, between which it interpolates
+#define TN_WIDE_ENTRIES 4097      // of a table: for the values -32768, -32752 ... 32768
+#define TN_WIDE_TO_BYTE 7         // fraction bits of tables whose results are bytes
+
+// A function of 16 bits by a table, to nearest, ties up.
+static inline int32_t tn_wide_look(const int16_t *table, int32_t x)
+{
+    const int32_t place = (x + 32768) >> TN_WIDE_BITS, rest = x & ((1 << TN_WIDE_BITS) - 1);
+    return table[place] + (((table[place + 1] - table[place]) * rest + (1 << (TN_WIDE_BITS - 1))) >> TN_WIDE_BITS);
+}
+
+// A table's result as a byte.
+static inline int32_t tn_wide_byte(int32_t v, int32_t low, int32_t high)
+{
+    return tn_clamp_i32((v + (1 << (TN_WIDE_TO_BYTE - 1))) >> TN_WIDE_TO_BYTE, low, high);
+}
+
 #endif

@@ -21,6 +21,25 @@ typedef struct calibration {
     tn_diag *diag;
 } calibration;
 
+// The greatest of each channel, for values that are pictures.
+static void widen_peaks(tn_range *range, const tn_tensor *tensor, tn_heap *heap)
+{
+    const float *data = tensor->data;
+    const int64_t channels = tensor->shape.rank >= 3 ? tensor->shape.dims[1] : 0, count = tn_tensor_count(tensor);
+    if (channels < 2 || count == 0 || (range->peaks && range->channels != channels)) {
+        return;
+    }
+    if (!range->peaks) {
+        range->peaks = tn_take_zero(heap, (size_t)channels, sizeof *range->peaks);
+        range->channels = range->peaks ? channels : 0;      // without them values are quantised as a whole
+    }
+    const int64_t inner = tn_shape_span(&tensor->shape, 2, tensor->shape.rank);
+    for (int64_t i = 0; range->peaks && i < count; i++) {
+        float *peak = &range->peaks[i / inner % channels];
+        *peak = isfinite(data[i]) ? fmaxf(*peak, fabsf(data[i])) : *peak;
+    }
+}
+
 static void widen(tn_range *range, const tn_tensor *tensor)
 {
     const float *data = tensor->data;
@@ -72,6 +91,7 @@ static tn_status run_samples(calibration *c, const tn_graph *graph, const uint32
         status = tn_program_run(program, &run, c->samples + s * c->graph->n_inputs, results);
         for (size_t i = 0; i < count && status == TN_OK; i++) {
             widen(&c->ranges[ids[i]], &results[i].tensor);
+            widen_peaks(&c->ranges[ids[i]], &results[i].tensor, c->context.heap);
         }
         tn_arena_deinit(&objects);
         tn_arena_init(&objects, c->context.heap);
@@ -82,6 +102,18 @@ static tn_status run_samples(calibration *c, const tn_graph *graph, const uint32
     return status;
 }
 
+// What is needed to run on the CPU in float32, or with quantised arithmetic as written.
+static void plain_context(tn_plan_context *context)
+{
+    context->device = NULL;
+    context->precision = "fp32";
+    context->memory = NULL;
+    context->arenas = NULL;
+    context->strict = 0;
+    context->limit_peak = 0;     // all watched values are results of one run
+    context->limit_work = UINT64_MAX;
+}
+
 tn_status tn_calibrate(const tn_graph *graph, const tn_plan_context *context, tn_workers *workers, const tn_tensor *samples, size_t n_samples,
                        tn_range *ranges, tn_diag *diag)
 {
@@ -90,13 +122,7 @@ tn_status tn_calibrate(const tn_graph *graph, const tn_plan_context *context, tn
     tn_device *const cpu = context->devices[context->n_devices - 1];
     c.context.devices = &cpu;
     c.context.n_devices = 1;
-    c.context.device = NULL;
-    c.context.precision = "fp32";
-    c.context.memory = NULL;
-    c.context.arenas = NULL;
-    c.context.strict = 0;
-    c.context.limit_peak = 0;     // all watched values are results of one run
-    c.context.limit_work = UINT64_MAX;
+    plain_context(&c.context);
     uint32_t ids[AT_A_TIME];
     size_t count = 0;
     for (size_t i = 0; i <= graph->n_values; i++) {
@@ -118,4 +144,67 @@ tn_status tn_calibrate(const tn_graph *graph, const tn_plan_context *context, tn
         }
     }
     return TN_OK;
+}
+
+void tn_ranges_free(tn_range *ranges, size_t count, tn_heap *heap)
+{
+    for (size_t i = 0; ranges && i < count; i++) {
+        tn_give(heap, ranges[i].peaks);
+    }
+    tn_give(heap, ranges);
+}
+
+// The greatest difference of two results as a part of what the first one spans; 0 for what is not float32.
+static double difference(const tn_tensor *a, const tn_tensor *b)
+{
+    const float *u = a->data, *v = b->data;
+    const int64_t count = tn_tensor_count(a);
+    float low = INFINITY, high = -INFINITY, most = 0;
+    if (a->dtype != TN_F32 || b->dtype != TN_F32 || tn_tensor_count(b) != count) {
+        return 0;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        if (isfinite(u[i]) && isfinite(v[i])) {
+            low = fminf(low, u[i]);
+            high = fmaxf(high, u[i]);
+            most = fmaxf(most, fabsf(u[i] - v[i]));
+        }
+    }
+    return high > low ? (double)most / ((double)high - (double)low) : 0;
+}
+
+tn_status tn_quantised_error(const tn_graph *const graphs[2], const tn_plan_context *context, tn_workers *workers, const tn_tensor *samples,
+                             size_t n_samples, double *error, tn_diag *diag)
+{
+    const size_t n_in = graphs[0]->n_inputs, n_out = graphs[0]->n_outputs;
+    tn_plan_context plain = *context;
+    tn_device *const cpu = context->devices[context->n_devices - 1];
+    tn_program *programs[2] = {NULL, NULL};
+    tn_result_slot *results = tn_take_zero(context->heap, 2 * n_out + 1, sizeof *results);
+    tn_arena objects;
+    tn_arena_init(&objects, context->heap);
+    plain_context(&plain);
+    plain.devices = &cpu;
+    plain.n_devices = 1;
+    *error = 0;
+    tn_status status = results ? TN_OK : tn_fail_memory(diag, "calibration", n_out);
+    for (int k = 0; k < 2 && status == TN_OK; k++) {
+        status = tn_program_create(&programs[k], graphs[k], &plain, 1, diag);
+    }
+    tn_run run = {.context = &plain, .workers = workers, .diag = diag, .objects = &objects};
+    for (size_t s = 0; s < n_samples && status == TN_OK; s++) {
+        for (int k = 0; k < 2 && status == TN_OK; k++) {
+            status = tn_program_run(programs[k], &run, samples + s * n_in, results + (size_t)k * n_out);
+        }
+        for (size_t i = 0; i < n_out && status == TN_OK; i++) {
+            *error = fmax(*error, difference(&results[i].tensor, &results[n_out + i].tensor));
+        }
+        tn_arena_deinit(&objects);
+        tn_arena_init(&objects, context->heap);
+    }
+    tn_program_destroy(programs[0]);
+    tn_program_destroy(programs[1]);
+    tn_arena_deinit(&objects);
+    tn_give(context->heap, results);
+    return status;
 }

@@ -12,4 +12,11 @@
 tn_status tn_calibrate(const tn_graph *graph, const tn_plan_context *context, tn_workers *workers, const tn_tensor *samples, size_t n_samples,
                        tn_range *ranges, tn_diag *diag);
 
+// NULL allowed.
+void tn_ranges_free(tn_range *ranges, size_t count, tn_heap *heap);
+
+// Runs both graphs over the samples: the greatest difference of any result, as a part of the span of the first graph's.
+tn_status tn_quantised_error(const tn_graph *const graphs[2], const tn_plan_context *context, tn_workers *workers, const tn_tensor *samples,
+                             size_t n_samples, double *error, tn_diag *diag);
+
 #endif

@@ -87,7 +87,7 @@ static tn_status infer_pool(tn_infer *infer, uint32_t set)
 }
 
 static tn_status infer_float_pool(tn_infer *infer) { return infer_pool(infer, TN_SET_FLOAT); }
-static tn_status infer_max_pool(tn_infer *infer) { return infer_pool(infer, TN_SET_FLOAT | TN_BIT(I8) | TN_BIT(U8)); }
+static tn_status infer_max_pool(tn_infer *infer) { return infer_pool(infer, TN_SET_FLOAT | TN_BIT(I8) | TN_BIT(U8) | TN_BIT(I16)); }
 
 // x [N, C, ...] -> [N, C, 1, ...].
 static tn_status infer_global(tn_infer *infer)

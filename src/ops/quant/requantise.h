@@ -25,7 +25,7 @@ extern const char *const tn_rounding_texts[];
     {"low", TN_ATTR_INT, offsetof(type, field.low), NULL},                           \
     {"high", TN_ATTR_INT, offsetof(type, field.high), NULL}
 
-// The bounds that hold for results of a byte type.
+// The bounds that hold for results of a byte type or int16.
 void tn_qlinear_range(const tn_qlinear_attr *attr, tn_dtype dtype, int32_t *low, int32_t *high);
 
 // Of x_scale * w_scale / y_scale. Scales that are no positive finite numbers give a factor of 0 (fixed_q31) or what float32 makes of
@@ -40,6 +40,13 @@ tn_requant tn_requant_fixed(double factor);
 
 // Factors of a sum, and (fixed_q31) of a product when `product`. Zeros and bounds are left alone.
 void tn_requant_pair_scales(tn_requant_pair *pair, int rounding, float a_scale, float b_scale, float y_scale, bool product);
+
+// For 16 bits: as tn_requant_pair_scales; and of x_scale * w_scale / y_scale for sums that lost `down` bits.
+void tn_wide_pair_scales(tn_requant_pair *pair, int rounding, float a_scale, float b_scale, float y_scale, bool product);
+tn_requant tn_wide_factor(int rounding, float x_scale, float w_scale, float y_scale, int down);
+
+// Bits that sums of at most `most` (absolute, at most 2^62) lose on the way to 32.
+int tn_wide_down(uint64_t most);
 
 // exp(-scale * d) * 2^23 for the distances d = 0 .. 255 from the largest value, and 2^16 / y_scale.
 void tn_softmax_table(float x_scale, float y_scale, uint32_t table[256], uint32_t *inverse);

@@ -8,7 +8,6 @@
 #include "ops/move/op_join.h"
 #include "ops/nn/op_pool.h"
 #include "ops/nn/op_softmax.h"
-#include "ops/op_eval.h"
 #include "ops/quant/op_qlinear.h"
 #include "ops/quant/op_qmap.h"
 #include "ops/quant/op_qpair.h"
@@ -19,89 +18,6 @@
 #include <string.h>
 
 // ---- tables ----
-
-#define MAX_NODES 16     // of a function written out
-
-typedef struct function {
-    tn_quantised x;              // what it is a function of
-    tn_node *node[MAX_NODES];    // operands before their users
-    int n_nodes;
-} function;
-
-static int index_of(const function *f, const tn_value *value)
-{
-    for (int i = 0; i < f->n_nodes; i++) {
-        if (f->node[i]->out[0] == value) {
-            return i;
-        }
-    }
-    return -1;
-}
-
-// Collects what makes `value`; false: it is no function of one byte tensor and of single constants.
-static bool collect(function *f, const tn_value *value, int depth)
-{
-    tn_quantised q;
-    double constant;
-    if (tn_dequantised_whole(value, &q)) {
-        const bool first = f->x.x == NULL;
-        if (first) {
-            f->x = q;
-        }
-        return first || (f->x.x == q.x && tn_same_quantisation(&f->x, &q));
-    }
-    if (!value || index_of(f, value) >= 0 || tn_scalar(value, &constant)) {
-        return true;
-    }
-    tn_node *node = value->producer;
-    if (!node || depth > MAX_NODES || !(node->op->flags & TN_OP_ELEMENTWISE) || (node->op->flags & TN_OP_RANDOM) || node->n_out != 1 ||
-        !tn_is_f32(value) || node->n_in > 4) {
-        return false;
-    }
-    for (int i = 0; i < node->n_in; i++) {
-        if (!collect(f, node->in[i], depth + 1)) {
-            return false;
-        }
-    }
-    if (index_of(f, value) < 0) {
-        if (f->n_nodes == MAX_NODES) {
-            return false;
-        }
-        f->node[f->n_nodes++] = node;
-    }
-    return true;
-}
-
-// The function's values for all bytes, by the reference kernels.
-static tn_status evaluate(const function *f, float *values, tn_pass_context *context, bool *done)
-{
-    tn_tensor result[MAX_NODES + 1];
-    tn_arena arena;
-    tn_status status = TN_OK;
-    tn_arena_init(&arena, context->heap);
-    result[MAX_NODES] = (tn_tensor){.dtype = TN_F32, .shape = {1, {256}}, .data = values};
-    for (int i = 0; i < 256; i++) {
-        const int32_t v = f->x.dtype == TN_I8 ? (int8_t)i : i;
-        values[i] = (float)(v - f->x.zero_first) * f->x.first;
-    }
-    const tn_tensor *last = &result[MAX_NODES];
-    for (int n = 0; n < f->n_nodes && status == TN_OK; n++) {
-        const tn_node *node = f->node[n];
-        const tn_tensor *in[4] = {NULL};
-        for (int i = 0; i < node->n_in; i++) {
-            const int at = node->in[i] ? index_of(f, node->in[i]) : -1;
-            in[i] = !node->in[i] ? NULL : at >= 0 ? &result[at] : node->in[i]->constant ? node->in[i]->constant : &result[MAX_NODES];
-        }
-        status = tn_op_eval(node->op, node->attr, node->name, in, node->n_in, &result[n], 1, 65536, &arena, context->heap, NULL);
-        last = &result[n];
-    }
-    *done = status == TN_OK && last->dtype == TN_F32 && tn_tensor_count(last) == 256;
-    if (*done && last->data != values) {
-        memcpy(values, last->data, 256 * sizeof *values);
-    }
-    tn_arena_deinit(&arena);
-    return status == TN_OUT_OF_MEMORY ? tn_fail_memory(context->diag, "table", sizeof result) : TN_OK;
-}
 
 static tn_value *table_of(tn_graph *graph, const float *values, const tn_quantised *y)
 {
@@ -114,21 +30,25 @@ static tn_value *table_of(tn_graph *graph, const float *values, const tn_quantis
 
 static tn_status fold_table(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, bool *done)
 {
-    function f = {.n_nodes = 0};
-    float values[256];
-    if (!collect(&f, y->x, 0) || !f.x.x || f.x.x->constant || !tn_surely_same(&f.x.x->shape, &y->x->shape)) {
+    tn_quant_function f;
+    float values[256], ordered[256];
+    if (!tn_function_of(&f, y->x) || f.channels != 1 || f.x.dtype == TN_I16) {
         return TN_OK;
     }
     if (f.n_nodes == 0 && tn_same_quantisation(&f.x, y) && tn_can_replace(context, node->out[0], f.x.x)) {
         *done = true;
         return tn_bypass(graph, context, node, f.x.x);
     }
-    TN_TRY(evaluate(&f, values, context, done));
+    const int32_t first = f.x.dtype == TN_I8 ? INT8_MIN : 0;
+    TN_TRY(tn_function_values(&f, 256, first, 1, ordered, context, done));
     if (!*done) {
         return TN_OK;
     }
+    for (int32_t i = 0; i < 256; i++) {
+        values[(first + i) & 255] = ordered[i];
+    }
     tn_value *table = table_of(graph, values, y), *in[2] = {f.x.x, table};
-    tn_node *from[MAX_NODES];
+    tn_node *from[TN_QUANT_NODES];
     for (int i = 0; i < f.n_nodes; i++) {
         from[i] = f.node[f.n_nodes - 1 - i];
     }
@@ -292,7 +212,8 @@ static tn_status run_quant_fold(tn_graph *graph, tn_pass_context *context)
             TN_TRY(split_concat(graph, context, node));
             continue;
         }
-        TN_TRY(tn_fold_sum(graph, context, node, &done));
+        TN_TRY(tn_fold_wide(graph, context, node, &done));
+        TN_TRY(done ? TN_OK : tn_fold_sum(graph, context, node, &done));
         TN_TRY(done ? TN_OK : tn_fold_behind(graph, context, node, &done));
         TN_TRY(done ? TN_OK : tn_fold_map(graph, context, node, &done));
     }

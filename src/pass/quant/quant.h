@@ -28,6 +28,10 @@ bool tn_dequantised(const tn_value *value, tn_quantised *out);
 // The same with one scale.
 bool tn_dequantised_whole(const tn_value *value, tn_quantised *out);
 
+// The same, and int16 without zero point as well.
+bool tn_dequantised_any(const tn_value *value, tn_quantised *out);
+bool tn_quantises_any(const tn_node *node, tn_quantised *out);
+
 // `node` is a quantize_linear from float32 to bytes by one such scale; out->x is its operand.
 bool tn_quantises(const tn_node *node, tn_quantised *out);
 
@@ -46,9 +50,27 @@ tn_value *tn_new_i32(tn_graph *graph, int64_t count, int32_t **data);
 #define TN_QUANT_CHAIN 8
 tn_value *tn_peel_bounds(const tn_pass_context *context, tn_value *value, double *low, double *high, tn_node **from, int *n_from);
 
+// A function of one quantised value, perhaps another one for each channel (axis 1).
+#define TN_QUANT_NODES 16     // of a function written out
+typedef struct tn_quant_function {
+    tn_quantised x;                   // what it is a function of
+    tn_node *node[TN_QUANT_NODES];    // operands before their users
+    int n_nodes;
+    int64_t channels;                 // 1: the same for all
+    int after;                        // dims of 1 behind that of the channels' constants
+} tn_quant_function;
+
+// false: `value` is none.
+bool tn_function_of(tn_quant_function *f, const tn_value *value);
+
+// Its values for the integers first, first + step ...: values[channels][entries]. *done: it could be computed.
+tn_status tn_function_values(const tn_quant_function *f, int64_t entries, int32_t first, int32_t step, float *values,
+                             tn_pass_context *context, bool *done);
+
 // Each tries to make one integer operator of the quantize_linear `node` and what is before it; *done tells.
 tn_status tn_fold_sum(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done);       // conv, matmul, gemm
 tn_status tn_fold_behind(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done);    // affine work behind qlinear_conv
 tn_status tn_fold_map(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done);       // functions of a byte, pools, pairs
+tn_status tn_fold_wide(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done);      // everything of 16 bits
 
 #endif

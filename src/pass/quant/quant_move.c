@@ -40,7 +40,8 @@ static tn_value *pad_value(tn_graph *graph, const tn_quantised *q, double real)
     const tn_shape scalar = {0, {0}};
     const int32_t v = tn_quantise_one(q, real);
     const uint8_t byte = (uint8_t)v;
-    return tn_graph_constant(graph, NULL, q->dtype, &scalar, &byte, true);
+    const int16_t word = (int16_t)v;
+    return tn_graph_constant(graph, NULL, q->dtype, &scalar, q->dtype == TN_I16 ? (const void *)&word : &byte, true);
 }
 
 // Rules of single operators: what else than the first operand would have to change.
@@ -129,12 +130,12 @@ static tn_status run_quant_move(tn_graph *graph, tn_pass_context *context)
         tn_quantised first, other;
         next = node->next;
         if (!is_mover(node) || node->n_in < 1 || node->n_in >= TN_MAX_IN || node->n_out > TN_MAX_OUT || !may_move(node) ||
-            !tn_dequantised_whole(node->in[0], &first) || first.x->constant || !can_replace_all(context, node)) {
+            !tn_dequantised_any(node->in[0], &first) || first.count != 1 || first.x->constant || !can_replace_all(context, node)) {
             continue;
         }
         bool same = true;
         for (int i = 1; i < moved(node) && same; i++) {
-            same = tn_dequantised_whole(node->in[i], &other) && tn_same_quantisation(&first, &other);
+            same = tn_dequantised_any(node->in[i], &other) && tn_same_quantisation(&first, &other);
         }
         if (same) {
             TN_TRY(move(graph, context, node, &first));

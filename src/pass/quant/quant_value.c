@@ -11,6 +11,16 @@
 
 static bool is_byte(tn_dtype dtype) { return dtype == TN_U8 || dtype == TN_I8; }
 
+static bool all_zero(const tn_value *zero, int64_t count)
+{
+    for (int64_t i = 0; zero && i < count; i++) {
+        if (tn_dtype_load_i64(zero->dtype, zero->constant->data, (size_t)i) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
 // Constant scales and zero points of a quantize or dequantize node.
 static bool read_scales(const tn_node *node, tn_dtype bytes, tn_quantised *out)
 {
@@ -20,7 +30,7 @@ static bool read_scales(const tn_node *node, tn_dtype bytes, tn_quantised *out)
     out->zero = node->n_in > 2 ? node->in[2] : NULL;
     out->dtype = bytes;
     out->zero_first = 0;
-    if (!is_byte(bytes) || attr->block_size != 0 || (attr->precision != TN_NONE && attr->precision != TN_F32) ||
+    if ((!is_byte(bytes) && bytes != TN_I16) || attr->block_size != 0 || (attr->precision != TN_NONE && attr->precision != TN_F32) ||
         (attr->output_dtype != TN_NONE && attr->output_dtype != bytes && attr->output_dtype != TN_F32) || !tn_floats(out->scale, &count)) {
         return false;
     }
@@ -34,6 +44,9 @@ static bool read_scales(const tn_node *node, tn_dtype bytes, tn_quantised *out)
         if (!out->zero->constant || out->zero->dtype != bytes || !tn_shape_count(&out->zero->constant->shape, &zeros) || zeros != count) {
             return false;
         }
+        if (bytes == TN_I16 && !all_zero(out->zero, zeros)) {
+            return false;
+        }
         out->zero_first = (int32_t)tn_dtype_load_i64(bytes, out->zero->constant->data, 0);
     }
     out->count = count;
@@ -43,7 +56,7 @@ static bool read_scales(const tn_node *node, tn_dtype bytes, tn_quantised *out)
     return count == 1 || (axis >= 0 && axis < TN_MAX_RANK);
 }
 
-bool tn_dequantised(const tn_value *value, tn_quantised *out)
+bool tn_dequantised_any(const tn_value *value, tn_quantised *out)
 {
     const tn_node *node = tn_made_by(value, &tn_op_dequantize_linear);
     if (!node || !tn_is_f32(value) || !node->in[0]) {
@@ -53,9 +66,11 @@ bool tn_dequantised(const tn_value *value, tn_quantised *out)
     return read_scales(node, node->in[0]->dtype, out);
 }
 
+bool tn_dequantised(const tn_value *value, tn_quantised *out) { return tn_dequantised_any(value, out) && is_byte(out->dtype); }
+
 bool tn_dequantised_whole(const tn_value *value, tn_quantised *out) { return tn_dequantised(value, out) && out->count == 1; }
 
-bool tn_quantises(const tn_node *node, tn_quantised *out)
+bool tn_quantises_any(const tn_node *node, tn_quantised *out)
 {
     if (node->op != &tn_op_quantize_linear || !node->in[0] || !tn_is_f32(node->in[0]) || !node->out[0]) {
         return false;
@@ -64,6 +79,8 @@ bool tn_quantises(const tn_node *node, tn_quantised *out)
     return read_scales(node, node->out[0]->dtype, out) && out->count == 1;
 }
 
+bool tn_quantises(const tn_node *node, tn_quantised *out) { return tn_quantises_any(node, out) && is_byte(out->dtype); }
+
 bool tn_same_quantisation(const tn_quantised *a, const tn_quantised *b)
 {
     return a->dtype == b->dtype && a->count == 1 && b->count == 1 && a->first == b->first && a->zero_first == b->zero_first;
@@ -71,7 +88,8 @@ bool tn_same_quantisation(const tn_quantised *a, const tn_quantised *b)
 
 int32_t tn_quantise_one(const tn_quantised *q, double real)
 {
-    const double least = q->dtype == TN_I8 ? -128 : 0, most = q->dtype == TN_I8 ? 127 : 255;
+    const double least = q->dtype == TN_I8 ? INT8_MIN : q->dtype == TN_I16 ? INT16_MIN : 0;
+    const double most = q->dtype == TN_I8 ? INT8_MAX : q->dtype == TN_I16 ? INT16_MAX : UINT8_MAX;
     const double v = rint((double)((float)real / q->first)) + q->zero_first;
     return (int32_t)(v >= most ? most : v > least ? v : least);      // NaN: the least
 }

@@ -34,6 +34,8 @@ typedef enum role {
 } role;
 
 #define MAX_BIAS 1073741824.0     // 2^30: a bias of more would leave no room for the sum
+#define WIDE_BIAS 274877906944.0  // 2^38, for sums in 64 bits of which the DSP keeps the upper part in 32
+#define WIDE_WEIGHTS 8388607.0f   // the greatest sum of a channel's weights of 16 bits, for the same reason
 
 // ---- roles ----
 
@@ -262,20 +264,30 @@ static tn_value *new_scalar(tn_graph *graph, tn_dtype dtype, const void *data)
     return tn_graph_constant(graph, NULL, dtype, &scalar, data, true);
 }
 
-// Puts quantise and dequantise behind the value: everybody who read it reads the second's result.
-static tn_status insert_pair(tn_graph *graph, tn_pass_context *context, tn_value *value, const tn_range *range)
+// The same without a zero point, for int16.
+static float wide_scale_of(const tn_range *range)
 {
-    float scale;
+    const float most = range->seen ? fmaxf(fabsf(range->low), fabsf(range->high)) : 0, scale = most / INT16_MAX;
+    return scale > 1e-30f && isfinite(scale) ? scale : 1;
+}
+
+// Puts quantise and dequantise behind the value: everybody who read it reads the second's result.
+static tn_status insert_pair(tn_graph *graph, tn_pass_context *context, tn_value *value, const tn_range *range, bool wide)
+{
+    float scale = wide_scale_of(range);
     uint8_t zero;
-    scale_of(range, &scale, &zero);
+    const int16_t none = 0;
+    if (!wide) {
+        scale_of(range, &scale, &zero);
+    }
     tn_node *after = value->producer ? value->producer->next : graph->first;
     const char *name = value->producer ? value->producer->name : value->name;
     tn_value *bytes = tn_graph_value(graph, NULL), *real = tn_graph_value(graph, NULL);
-    tn_value *scale_value = new_scalar(graph, TN_F32, &scale), *zero_value = new_scalar(graph, TN_U8, &zero);
+    tn_value *scale_value = new_scalar(graph, TN_F32, &scale), *zero_value = new_scalar(graph, wide ? TN_I16 : TN_U8, wide ? (const void *)&none : &zero);
     if (!bytes || !real || !scale_value || !zero_value) {
         return tn_fail_memory(context->diag, name, sizeof *bytes);
     }
-    bytes->dtype = TN_U8;
+    bytes->dtype = wide ? TN_I16 : TN_U8;
     real->dtype = TN_F32;
     bytes->shape = real->shape = value->shape;
     tn_value *in[3] = {bytes, scale_value, zero_value};
@@ -289,55 +301,73 @@ static tn_status insert_pair(tn_graph *graph, tn_pass_context *context, tn_value
                                                                                               : tn_fail_memory(context->diag, name, sizeof *up);
 }
 
-// The scale of operand 0 of a sum, which is dequantised by now; 1 when it is not.
-static float operand_scale(const tn_value *value)
+// What dequantises operand 0 of a sum, perhaps before movement; NULL: nothing does.
+static const tn_node *dequantiser(const tn_value *value)
 {
     const tn_node *node = value->producer;
     for (int i = 0; i < 64 && node && node->op != &tn_op_dequantize_linear; i++) {
         node = node->n_in ? (node->in[0] ? node->in[0]->producer : NULL) : NULL;
     }
-    return node ? tn_float(node->in[1], 0) : 1;
+    return node;
 }
 
-// Weights as int8 with a scale for each index of `axis`, dequantised. A channel whose weights are tiny beside its bias gets a larger
-// scale, so that the bias fits its 32 bits.
+// The scales of weights for each channel, from the largest of each and the sum of all. A channel whose weights are tiny beside its bias
+// gets a larger one, so that the bias fits its bits; and at 16 bits one whose weights are many and large, so that sums do.
+static void weight_scales(const tn_value *w, const tn_value *bias, float x_scale, int64_t inner, int64_t channels, bool wide, float *scales,
+                          float *sums)
+{
+    int64_t count = 0, biases = 0;
+    (void)tn_shape_count(&w->constant->shape, &count);
+    const bool has_bias = bias && tn_floats(bias, &biases) && (biases == channels || biases == 1);
+    for (int64_t c = 0; c < channels; c++) {
+        scales[c] = 0;
+    }
+    for (int64_t i = 0; i < count; i++) {
+        const int64_t c = i / inner % channels;
+        scales[c] = fmaxf(scales[c], fabsf(tn_float(w, i)));
+        sums[c] += fabsf(tn_float(w, i));
+    }
+    for (int64_t c = 0; c < channels; c++) {
+        const double least = has_bias ? fabs((double)tn_float(bias, c)) / ((double)x_scale * (wide ? WIDE_BIAS : MAX_BIAS)) : 0;
+        const float spread = wide ? fmaxf(scales[c] / INT16_MAX, sums[c] / WIDE_WEIGHTS) : scales[c] / 127;
+        scales[c] = fmaxf(fmaxf(spread, (float)least), 1e-30f);
+        sums[c] = 0;
+    }
+}
+
+// Weights as int8, or int16 where the operand is, with a scale for each index of `axis`, dequantised.
 static tn_status quantise_weights(tn_graph *graph, tn_pass_context *context, tn_node *node, int axis)
 {
     const tn_value *w = node->in[1], *bias = node->n_in > 2 ? node->in[2] : NULL;
+    const tn_node *operand = dequantiser(node->in[0]);
+    const bool wide = operand && operand->in[0]->dtype == TN_I16;
     const tn_shape *shape = &w->constant->shape;
     const int64_t channels = shape->dims[axis], inner = tn_shape_span(shape, axis + 1, shape->rank);
-    int64_t count, biases = 0;
+    int64_t count;
     float *scales;
     void *room;
     (void)tn_shape_count(shape, &count);
     const tn_shape vector = tn_shape_of(1, &channels);
-    tn_value *bytes = tn_graph_room(graph, NULL, TN_I8, shape, &room), *scale_value = tn_new_room(graph, &vector, &scales);
+    tn_value *bytes = tn_graph_room(graph, NULL, wide ? TN_I16 : TN_I8, shape, &room), *scale_value = tn_new_room(graph, &vector, &scales);
     tn_value *real = tn_graph_value(graph, NULL);
     float *carry = tn_take_zero(context->heap, (size_t)channels + 1, sizeof *carry);
     if (!bytes || !scale_value || !real || !carry) {
         tn_give(context->heap, carry);
         return tn_fail_memory(context->diag, node->name, (size_t)count);
     }
-    for (int64_t c = 0; c < channels; c++) {
-        scales[c] = 0;
-    }
-    for (int64_t i = 0; i < count; i++) {
-        float *most = &scales[i / inner % channels];
-        *most = fmaxf(*most, fabsf(tn_float(w, i)));
-    }
-    const bool has_bias = bias && tn_floats(bias, &biases) && (biases == channels || biases == 1);
-    const float x_scale = operand_scale(node->in[0]);
-    for (int64_t c = 0; c < channels; c++) {
-        const double least = has_bias ? fabs((double)tn_float(bias, c)) / ((double)x_scale * MAX_BIAS) : 0;
-        scales[c] = fmaxf(fmaxf(scales[c] / 127, (float)least), 1e-30f);
-    }
+    weight_scales(w, bias, operand ? tn_float(operand->in[1], 0) : 1, inner, channels, wide, scales, carry);
+    const float most = wide ? INT16_MAX : 127;
     // What rounding adds to a weight is taken off the next one of the same result channel: operands are seldom centred, and errors that
     // add up over a window would shift the whole channel.
     for (int64_t i = 0; i < count; i++) {
         const int64_t c = i / inner % channels;
-        const float exact = tn_float(w, i) / scales[c], v = rintf(exact + carry[c]), kept = v > 127 ? 127 : v > -127 ? v : -127;
+        const float exact = tn_float(w, i) / scales[c], v = rintf(exact + carry[c]), kept = v > most ? most : v > -most ? v : -most;
         carry[c] += exact - kept;
-        ((int8_t *)room)[i] = (int8_t)kept;
+        if (wide) {
+            ((int16_t *)room)[i] = (int16_t)kept;
+        } else {
+            ((int8_t *)room)[i] = (int8_t)kept;
+        }
     }
     tn_give(context->heap, carry);
     real->dtype = TN_F32;
@@ -350,8 +380,8 @@ static tn_status quantise_weights(tn_graph *graph, tn_pass_context *context, tn_
     return tn_node_set_in(graph, node, 1, real);
 }
 
-// A constant operand of a pair, as uint8 with one scale, dequantised.
-static tn_status quantise_operand(tn_graph *graph, tn_pass_context *context, tn_node *node, int i)
+// A constant operand of a pair, as uint8 or int16 with one scale, dequantised.
+static tn_status quantise_operand(tn_graph *graph, tn_pass_context *context, tn_node *node, int i, bool wide)
 {
     const tn_value *value = node->in[i];
     tn_range range = {.seen = true};
@@ -359,6 +389,7 @@ static tn_status quantise_operand(tn_graph *graph, tn_pass_context *context, tn_
     void *room;
     float scale;
     uint8_t zero;
+    const int16_t none = 0;
     if (!tn_floats(value, &count)) {
         return TN_OK;
     }
@@ -367,14 +398,19 @@ static tn_status quantise_operand(tn_graph *graph, tn_pass_context *context, tn_
         range.high = fmaxf(range.high, tn_float(value, k));
     }
     scale_of(&range, &scale, &zero);
-    tn_value *bytes = tn_graph_room(graph, NULL, TN_U8, &value->constant->shape, &room), *real = tn_graph_value(graph, NULL);
-    tn_value *in[3] = {bytes, new_scalar(graph, TN_F32, &scale), new_scalar(graph, TN_U8, &zero)};
+    scale = wide ? wide_scale_of(&range) : scale;
+    tn_value *bytes = tn_graph_room(graph, NULL, wide ? TN_I16 : TN_U8, &value->constant->shape, &room), *real = tn_graph_value(graph, NULL);
+    tn_value *in[3] = {bytes, new_scalar(graph, TN_F32, &scale), new_scalar(graph, wide ? TN_I16 : TN_U8, wide ? (const void *)&none : &zero)};
     if (!bytes || !real || !in[1] || !in[2]) {
         return tn_fail_memory(context->diag, node->name, (size_t)count);
     }
     for (int64_t k = 0; k < count; k++) {
-        const float v = rintf(tn_float(value, k) / scale) + zero;
-        ((uint8_t *)room)[k] = (uint8_t)(v > 0 ? v < 255 ? v : 255 : 0);
+        const float v = rintf(tn_float(value, k) / scale) + (wide ? 0 : zero);
+        if (wide) {
+            ((int16_t *)room)[k] = (int16_t)(v > INT16_MIN ? v < INT16_MAX ? v : INT16_MAX : INT16_MIN);
+        } else {
+            ((uint8_t *)room)[k] = (uint8_t)(v > 0 ? v < 255 ? v : 255 : 0);
+        }
     }
     real->dtype = TN_F32;
     real->shape = value->shape;
@@ -393,7 +429,10 @@ static void unify_joins(const tn_graph *graph, tn_range *ranges)
         }
         for (int i = 0; i < node->n_in; i++) {
             if (has_scale(node->in[i]) && node->in[i]->n_uses == 1 && node->in[i]->producer) {
-                ranges[node->in[i]->id] = ranges[node->out[0]->id];
+                const tn_range *whole = &ranges[node->out[0]->id];
+                ranges[node->in[i]->id].low = whole->low;
+                ranges[node->in[i]->id].high = whole->high;
+                ranges[node->in[i]->id].seen = whole->seen;
             }
         }
     }
@@ -419,26 +458,31 @@ static void trim_flat(const tn_graph *graph, tn_range *ranges)
     }
 }
 
-tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges)
+tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges, bool wide)
 {
     const size_t n_values = graph->n_values;
     unify_joins(graph, ranges);
-    trim_flat(graph, ranges);
+    if (!wide) {
+        trim_flat(graph, ranges);
+    }
     // What is to be done is decided on the graph as it is, before any of it is done.
     bool *scaled = tn_take_zero(context->heap, n_values + 1, sizeof *scaled);
     bool *inner = tn_take_zero(context->heap, graph->next_node + 1, sizeof *inner);
+    tn_value **at = tn_take_zero(context->heap, n_values + 1, sizeof *at);
     tn_node *const end = NULL;
-    tn_status status = scaled && inner ? TN_OK : tn_fail_memory(context->diag, "quantise", n_values);
+    tn_status status = scaled && inner && at ? TN_OK : tn_fail_memory(context->diag, "quantise", n_values);
     for (size_t i = 0; status == TN_OK && i < n_values; i++) {
-        scaled[i] = graph->values[i] && has_scale(graph->values[i]);
+        at[i] = graph->values[i];
+        scaled[i] = at[i] && has_scale(at[i]);
     }
     const uint32_t n_nodes = graph->next_node;
     for (const tn_node *node = graph->first; status == TN_OK && node != end; node = node->next) {
         inner[node->id] = is_inner(node, 0);
     }
+    status = status == TN_OK && wide ? tn_equalise(graph, context, ranges, scaled, at) : status;
     for (size_t i = 0; status == TN_OK && i < n_values; i++) {
         if (scaled[i]) {
-            status = insert_pair(graph, context, graph->values[i], &ranges[i]);
+            status = insert_pair(graph, context, at[i], &ranges[i], wide);
         }
     }
     for (tn_node *node = graph->first, *next; status == TN_OK && node; node = next) {
@@ -453,11 +497,12 @@ tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range 
             status = quantise_weights(graph, context, node, node->op == &tn_op_conv || turned ? 0 : 1);
         }
         for (int i = 0; r == ROLE_PAIR && status == TN_OK && i < 2; i++) {
-            status = node->in[i]->constant ? quantise_operand(graph, context, node, i) : TN_OK;
+            status = node->in[i]->constant ? quantise_operand(graph, context, node, i, wide) : TN_OK;
         }
     }
     tn_give(context->heap, scaled);
     tn_give(context->heap, inner);
+    tn_give(context->heap, at);
     context->changes++;
     return status;
 }

@@ -11,6 +11,8 @@
 typedef struct tn_range {
     float low, high;
     bool seen;
+    int64_t channels;         // of `peaks`; 0: none were taken
+    float *peaks;             // greatest absolute value of each index of axis 1; in the heap, the ranges' owner gives it back
 } tn_range;
 
 // Forms that quantise better: prelu as relu parts, a mean over the picture as global pooling. Before the ranges are taken.
@@ -19,8 +21,14 @@ tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context);
 // Whether the ranges of the value are needed: by value id.
 bool tn_quantise_wants(const tn_graph *graph, const tn_value *value);
 
-// ranges: by value id, as tn_quantise_wants asked. Activations become uint8 with a scale and a zero point each, weights int8 with a
-// scale for each result channel. What comes after the last convolution or product stays float32.
-tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges);
+// ranges: by value id, as tn_quantise_wants asked; they are changed. Activations become uint8 with a scale and a zero point each, weights
+// int8 with a scale for each result channel; or (wide) both become int16 without zero points. What comes after the last convolution or
+// product stays float32.
+tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges, bool wide);
+
+// Between a convolution and the convolutions that read a function of it, channels may differ so much in size that one scale for all is
+// too coarse even at 16 bits. There each channel gets a factor, in the weights and biases before and behind; the function between becomes
+// one for each channel. scaled: by value id, what gets a scale; at[id] becomes the value that it is to stand behind where it is another.
+tn_status tn_equalise(tn_graph *graph, tn_pass_context *context, tn_range *ranges, const bool *scaled, tn_value **at);
 
 #endif

@@ -119,6 +119,34 @@ static void test_pairs(void **state)
     }
 }
 
+// Sums of 64 bits: within one of the real number, in both roundings; tables between their entries.
+static void test_wide(void **state)
+{
+    int16_t table[TN_WIDE_ENTRIES];
+    for (int i = 0; i < 3000; i++) {
+        const uint64_t most = draw() >> (3 + draw() % 50);
+        const int down = tn_wide_down(most);
+        assert_true(down < 32 && (most >> down) <= (uint64_t)INT32_MAX);
+        assert_true(down == 0 || (most >> (down - 1)) >= (uint64_t)INT32_MAX);
+        const int64_t sum = (int64_t)(draw() % (most + 1)) * (i % 2 ? 1 : -1);
+        const float x = 0.001f, w = 0.002f, y = (float)((double)x * w * (double)(most + 1) / 30000);
+        const double real = fmin(fmax((double)sum * x * w / y, -32768), 32767);
+        for (int rounding = 0; rounding < 2 && isnormal(y); rounding++) {
+            const tn_requant r = tn_wide_factor(rounding, x, w, y, down);
+            assert_true(fabs(tn_requant_wide(&r, sum, down, INT16_MIN, INT16_MAX) - real) < 1);
+        }
+    }
+    for (int i = 0; i < TN_WIDE_ENTRIES; i++) {
+        table[i] = (int16_t)(i == TN_WIDE_ENTRIES - 1 ? INT16_MAX : i * 16 - 32768);
+    }
+    for (int32_t v = INT16_MIN; v < INT16_MAX - 16; v++) {
+        assert_int_equal(tn_wide_look(table, v), v);
+    }
+    assert_int_equal(tn_wide_byte(32767, 0, 255), 255);
+    assert_int_equal(tn_wide_byte(-64, -128, 127), 0);
+    assert_int_equal(tn_wide_byte(-65, -128, 127), -1);
+}
+
 static void test_softmax(void **state)
 {
     uint32_t table[256], inverse;
@@ -147,7 +175,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fixed), cmocka_unit_test(test_factors), cmocka_unit_test(test_even), cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_wide),  cmocka_unit_test(test_softmax),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

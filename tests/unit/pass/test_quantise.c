@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// Post-training quantisation to 16 bits: channels of very different sizes, which 8 bits cannot hold, come out right; joins, pairs, means
+// and functions have operators of 16 bits; every allocation may fail.
+#include "support/unit.h"
+
+#include "exec/calibrate.h"
+#include "ops/quant/requantise.h"
+#include "ops/wide/op_wide.h"
+#include "pass/infer.h"
+#include "pass/pass.h"
+#include "plan/weights.h"
+#include "support/graph_text.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+extern const tn_device_vtable tn_device_cpu;
+
+enum { COUNT = 2 * 8 * 8 };
+
+// The small channels of %a meet the large weights of %v.
+static const char *const uneven =
+    "graph \"g\" (%x: float32[1,2,8,8]) -> (%y)\n"
+    "  %a = conv(%x, %w: const float32[4,2,1,1](100, 0, 0, 80, 0.03, 0, 0, 0.02), %b: const float32[4](1, 2, 0.01, 0.02)) {kernel=[1,1]}\n"
+    "  %s = swish(%a)\n"
+    "  %y = conv(%s, %v: const float32[2,4,1,1](0.001, 0, 90, 1, 0, 0.001, 1, 90)) {kernel=[1,1]}\n";
+
+static const char *const parts =
+    "graph \"g\" (%x: float32[1,2,8,8]) -> (%y)\n"
+    "  %a = conv(%x, %w: const float32[4,2,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n"
+    "  %r = relu(%a)\n"
+    "  %t = tanh(%a)\n"
+    "  %u = add(%r, %t)\n"
+    "  %j = concat(%u, %t) {axis=1}\n"
+    "  %m = max_pool(%j) {kernel=[2,2], strides=[2,2]}\n"
+    "  %g = global_average_pool(%m)\n"
+    "  %q = mul(%m, %g)\n"
+    "  %d = conv(%q, %v: const float32[6,8,1,1]) {kernel=[1,1]}\n"
+    "  %h = global_average_pool(%d)\n"
+    "  %f = flatten(%h) {axis=1}\n"
+    "  %y = gemm(%f, %k: const float32[5,6], %c: const float32[5]) {trans_b=true}\n";
+
+typedef struct bench {
+    tn_heap heap;
+    tn_graph *real, *whole;
+    tn_weights weights;
+    tn_device *device;
+    tn_plan_context context;
+    tn_range *ranges;
+    size_t n_ranges;
+    float data[COUNT];
+    tn_tensor sample;
+    tn_diag diag;
+} bench;
+
+static tn_status open_bench(bench *b, const char *text)
+{
+    tn_cpu cpu;
+    tn_diag_clear(&b->diag);
+    tn_cpu_detect(&cpu);
+    for (int i = 0; i < COUNT; i++) {
+        b->data[i] = sinf((float)i * 0.7f);
+    }
+    b->sample = (tn_tensor){.dtype = TN_F32, .shape = {4, {1, 2, 8, 8}}, .data = b->data};
+    b->real = tn_graph_parse(text, &b->heap, &b->diag);
+    b->whole = b->real ? tn_graph_parse(text, &b->heap, &b->diag) : NULL;
+    TN_TRY(b->whole ? TN_OK : TN_OUT_OF_MEMORY);
+    TN_TRY(tn_infer_graph(b->real, &b->heap, &b->diag));
+    TN_TRY(tn_infer_graph(b->whole, &b->heap, &b->diag));
+    TN_TRY(tn_weights_init(&b->weights, &b->heap, &b->diag));
+    TN_TRY(tn_device_cpu.open(&b->device, &b->heap, &cpu, &b->diag));
+    b->context = (tn_plan_context){.heap = &b->heap, .weights = &b->weights, .cpu = cpu, .threads = 1, .devices = &b->device, .n_devices = 1,
+                                   .precision = "fp32", .limit_tensor = UINT32_MAX, .limit_work = UINT64_MAX, .limit_loop = 1000};
+    return TN_OK;
+}
+
+static void close_bench(bench *b)
+{
+    tn_ranges_free(b->ranges, b->n_ranges, &b->heap);
+    tn_graph_destroy(b->real);
+    tn_graph_destroy(b->whole);
+    if (b->device) {
+        tn_device_cpu.close(b->device);
+    }
+    if (b->context.heap) {
+        tn_weights_deinit(&b->weights);
+    }
+}
+
+static tn_status quantise(bench *b, bool wide, double *error)
+{
+    tn_pass_context passes = {.heap = &b->heap, .diag = &b->diag, .limit_tensor_bytes = UINT32_MAX, .rounding = TN_ROUND_FIXED_Q31};
+    b->n_ranges = b->whole->n_values;
+    b->ranges = tn_take_zero(&b->heap, b->n_ranges + 1, sizeof *b->ranges);
+    TN_TRY(b->ranges ? TN_OK : TN_OUT_OF_MEMORY);
+    TN_TRY(tn_calibrate(b->whole, &b->context, NULL, &b->sample, 1, b->ranges, &b->diag));
+    TN_TRY(tn_quantise_graph(b->whole, &passes, b->ranges, wide));
+    TN_TRY(tn_optimise(b->whole, &passes, NULL));
+    const tn_graph *const both[2] = {b->real, b->whole};
+    return tn_quantised_error(both, &b->context, NULL, &b->sample, 1, error, &b->diag);
+}
+
+static int count_of(const tn_graph *graph, const tn_op *op)
+{
+    int count = 0;
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        count += node->op == op;
+    }
+    return count;
+}
+
+static double error_of(const char *text, bool wide, bench *b)
+{
+    double error = 0;
+    memset(b, 0, sizeof *b);
+    tn_heap_init(&b->heap, NULL, NULL, NULL);
+    if (open_bench(b, text) != TN_OK || quantise(b, wide, &error) != TN_OK) {
+        fail_msg("%s: %s", b->diag.place, b->diag.message);
+    }
+    return error;
+}
+
+static void test_uneven(void **state)
+{
+    bench b;
+    assert_true(error_of(uneven, false, &b) > 0.1);
+    close_bench(&b);
+    assert_true(error_of(uneven, true, &b) < 0.001);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_conv), 2);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_table), 1);
+    // A table for each channel.
+    for (const tn_node *node = b.whole->first; node; node = node->next) {
+        if (node->op == &tn_op_wide_table) {
+            assert_int_equal(node->in[1]->shape.rank, 2);
+        }
+    }
+    close_bench(&b);
+}
+
+static void test_parts(void **state)
+{
+    bench b;
+    assert_true(error_of(parts, true, &b) < 0.002);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_conv), 2);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_matmul), 1);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_add), 1);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_mul), 1);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_mean), 2);
+    close_bench(&b);
+}
+
+// ---- memory ----
+
+typedef struct counter {
+    long count, fail_at, live;
+} counter;
+
+static void *take(void *context, size_t bytes, size_t alignment)
+{
+    counter *c = context;
+    void *block = NULL;
+    if (++c->count == c->fail_at || posix_memalign(&block, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes ? bytes : 1) != 0) {
+        return NULL;
+    }
+    c->live++;
+    return block;
+}
+
+static void give(void *context, void *block)
+{
+    ((counter *)context)->live -= block != NULL;
+    free(block);
+}
+
+static long try_all(counter *c)
+{
+    bench b;
+    double error;
+    memset(&b, 0, sizeof b);
+    tn_heap_init(&b.heap, take, give, c);
+    if (open_bench(&b, uneven) == TN_OK) {
+        (void)quantise(&b, true, &error);
+    }
+    close_bench(&b);
+    return c->count;
+}
+
+static void test_memory(void **state)
+{
+    counter c = {0};
+    const long total = try_all(&c), step = total / 150 + 1;
+    assert_int_equal(c.live, 0);
+    for (long n = 1; n <= total; n += step) {
+        c = (counter){.fail_at = n};
+        (void)try_all(&c);
+        if (c.live != 0) {
+            fail_msg("%ld blocks left when allocation %ld of %ld fails", c.live, n, total);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_uneven), cmocka_unit_test(test_parts), cmocka_unit_test(test_memory)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
