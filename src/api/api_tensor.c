@@ -38,7 +38,7 @@ static bool is_default(const tenon_model *model, const char *name)
 }
 
 // A model that takes a scalar also takes one element of any rank, as other engines do.
-static tn_status check_input(const tn_value *value, tn_tensor *given, size_t bytes, tn_diag *diag)
+static tn_status check_input(const tn_graph *graph, const tn_value *value, tn_tensor *given, size_t bytes, tn_diag *diag)
 {
     size_t needed;
     char a[160], b[160];
@@ -56,7 +56,7 @@ static tn_status check_input(const tn_value *value, tn_tensor *given, size_t byt
     }
     if (!fits) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the input has shape %s, but the model takes %s",
-                       tn_shape_print(&given->shape, a, sizeof a), tn_shape_print(&value->shape, b, sizeof b));
+                       tn_shape_print(&given->shape, a, sizeof a), tn_graph_shape_print(graph, &value->shape, b, sizeof b));
     }
     const tn_kind held = value->kind == TN_KIND_OPTIONAL ? value->inner : value->kind;
     if (held != TN_KIND_TENSOR) {
@@ -180,7 +180,7 @@ static tenon_status set_input(tenon_session *session, const char *name, tenon_dt
     tn_input *input = &session->inputs[index];
     tn_tensor given = {.dtype = (tn_dtype)dtype, .shape = tn_shape_of(rank, dims), .data = (void *)(uintptr_t)data};
     const size_t element = TN_MIN(tn_dtype_bytes(given.dtype), (size_t)8);
-    status = check_input(session->model->import.graph->inputs[index], &given, bytes, &diag);
+    status = check_input(session->model->import.graph, session->model->import.graph->inputs[index], &given, bytes, &diag);
     if (status == TN_OK && !copy && element && (uintptr_t)data % element != 0) {
         status = tn_fail(&diag, TN_INVALID_ARGUMENT, name, "data by reference must be aligned to its element (%zu bytes)", element);
     }

@@ -76,4 +76,7 @@ tn_status tn_graph_verify(const tn_graph *graph, tn_diag *diag);
 struct tn_text;
 void tn_graph_print(const tn_graph *graph, struct tn_text *text);
 
+// A shape of one of the graph's values with the names of its symbols, as tn_shape_print_named.
+char *tn_graph_shape_print(const tn_graph *graph, const tn_shape *shape, char *text, size_t size);
+
 #endif

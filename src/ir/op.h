@@ -72,6 +72,7 @@ typedef struct tn_infer {
     tn_fact *out;
     tn_arena *arena;
     tn_diag *diag;
+    const tn_dim_names *dims;    // for messages; or NULL
 } tn_infer;
 
 // ---- movement ----

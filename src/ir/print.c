@@ -20,12 +20,18 @@ static void print_name(const char *name, tn_text *text)
     }
 }
 
-static void print_type(const tn_value *value, tn_text *text)
+char *tn_graph_shape_print(const tn_graph *graph, const tn_shape *shape, char *text, size_t size)
+{
+    const tn_dim_names names = {graph->symbols, graph->n_symbols};
+    return tn_shape_print_named(shape, &names, text, size);
+}
+
+static void print_type(const tn_graph *graph, const tn_value *value, tn_text *text)
 {
     static const char *const kinds[] = {"", "sequence of ", "optional "};
-    char shape[192];
+    char shape[400];
     tn_text_add(text, "%s%s%s", kinds[value->kind], tn_dtype_text(value->dtype),
-                tn_shape_print(&value->shape, shape, sizeof shape));
+                tn_graph_shape_print(graph, &value->shape, shape, sizeof shape));
 }
 
 static void print_contents(const tn_tensor *constant, tn_text *text)
@@ -45,7 +51,7 @@ static void print_contents(const tn_tensor *constant, tn_text *text)
     tn_text_add(text, count ? ")" : "()");
 }
 
-static void print_operand(const tn_value *value, tn_text *text)
+static void print_operand(const tn_graph *graph, const tn_value *value, tn_text *text)
 {
     if (!value) {
         tn_text_add(text, "-");
@@ -54,14 +60,14 @@ static void print_operand(const tn_value *value, tn_text *text)
     print_name(value->name, text);
     if (value->constant) {
         tn_text_add(text, ": const ");
-        print_type(value, text);
+        print_type(graph, value, text);
         print_contents(value->constant, text);
     }
 }
 
 static void print_graph(const tn_graph *graph, tn_text *text, int indent);
 
-static void print_node(const tn_node *node, tn_text *text, int indent)
+static void print_node(const tn_graph *graph, const tn_node *node, tn_text *text, int indent)
 {
     tn_text_add(text, "%*s", indent, "");
     for (int i = 0; i < node->n_out; i++) {
@@ -75,7 +81,7 @@ static void print_node(const tn_node *node, tn_text *text, int indent)
     tn_text_add(text, " = %s(", node->op->name);
     for (int i = 0; i < node->n_in; i++) {
         tn_text_add(text, i ? ", " : "");
-        print_operand(node->in[i], text);
+        print_operand(graph, node->in[i], text);
     }
     tn_text_add(text, ") ");
     const size_t before = text->length;
@@ -84,7 +90,7 @@ static void print_node(const tn_node *node, tn_text *text, int indent)
     for (int i = 0; i < node->n_out; i++) {
         tn_text_add(text, i ? ", " : "");
         if (node->out[i]) {
-            print_type(node->out[i], text);
+            print_type(graph, node->out[i], text);
         } else {
             tn_text_add(text, "-");
         }
@@ -107,7 +113,7 @@ static void print_graph(const tn_graph *graph, tn_text *text, int indent)
         tn_text_add(text, i ? ", " : "");
         print_name(graph->inputs[i]->name, text);
         tn_text_add(text, ": ");
-        print_type(graph->inputs[i], text);
+        print_type(graph, graph->inputs[i], text);
     }
     tn_text_add(text, ") -> (");
     for (size_t i = 0; i < graph->n_outputs; i++) {
@@ -116,7 +122,7 @@ static void print_graph(const tn_graph *graph, tn_text *text, int indent)
     }
     tn_text_add(text, ")\n");
     for (const tn_node *node = graph->first; node; node = node->next) {
-        print_node(node, text, indent + 2);
+        print_node(graph, node, text, indent + 2);
     }
 }
 

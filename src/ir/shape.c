@@ -106,31 +106,53 @@ bool tn_shape_broadcast(const tn_shape *a, const tn_shape *b, tn_shape *out)
     return true;
 }
 
-char *tn_shape_print(const tn_shape *shape, char *text, size_t size)
+// Bytes of a name that are shown: characters of UTF-8 stay whole.
+static int shown_bytes(const char *name)
+{
+    enum { MOST = 40 };
+    int length = 0;
+    while (length < MOST && name[length]) {
+        length++;
+    }
+    while (length > 0 && name[length] && ((unsigned char)name[length] & 0xc0) == 0x80) {
+        length--;
+    }
+    return length;
+}
+
+static int print_dim(int64_t dim, const tn_dim_names *names, char *text, size_t size)
+{
+    if (tn_dim_known(dim)) {
+        return snprintf(text, size, "%lld", (long long)dim);
+    }
+    if (dim != TN_DIM_UNKNOWN && !names) {
+        return snprintf(text, size, "s%lld", (long long)(dim - TN_DIM_SYMBOL));
+    }
+    if (dim != TN_DIM_UNKNOWN && (uint64_t)(dim - TN_DIM_SYMBOL) < names->count) {
+        const char *name = names->names[dim - TN_DIM_SYMBOL];
+        return snprintf(text, size, "%.*s", shown_bytes(name), name);
+    }
+    return snprintf(text, size, "?");
+}
+
+char *tn_shape_print_named(const tn_shape *shape, const tn_dim_names *names, char *text, size_t size)
 {
     if (shape->rank < 0) {
         snprintf(text, size, "[*]");
         return text;
     }
-    size_t used = 0;
+    size_t used = (size_t)snprintf(text, size, "[");
     for (int i = 0; i < shape->rank && used < size; i++) {
-        const int64_t dim = shape->dims[i];
-        const char *before = i ? "," : "[";
-        int n;
-        if (dim == TN_DIM_UNKNOWN) {
-            n = snprintf(text + used, size - used, "%s?", before);
-        } else if (!tn_dim_known(dim)) {
-            n = snprintf(text + used, size - used, "%ss%lld", before, (long long)(dim - TN_DIM_SYMBOL));
-        } else {
-            n = snprintf(text + used, size - used, "%s%lld", before, (long long)dim);
-        }
-        used += (size_t)n;
+        used += i ? (size_t)snprintf(text + used, size - used, ",") : 0;
+        used += used < size ? (size_t)print_dim(shape->dims[i], names, text + used, size - used) : 0;
     }
     if (used < size) {
-        snprintf(text + used, size - used, shape->rank ? "]" : "[]");
+        snprintf(text + used, size - used, "]");
     }
     return text;
 }
+
+char *tn_shape_print(const tn_shape *shape, char *text, size_t size) { return tn_shape_print_named(shape, NULL, text, size); }
 
 bool tn_axis(int64_t axis, int rank, int *out)
 {

@@ -38,7 +38,15 @@ int64_t tn_shape_span(const tn_shape *shape, int from, int to);
 // false: the shapes cannot be broadcast.
 bool tn_shape_broadcast(const tn_shape *a, const tn_shape *b, tn_shape *out);
 
-// Writes e.g. "[1,3,?,s2]" into text (at least 160 bytes) and returns it; symbols as s<id>.
+// The model's own names of symbols, by id.
+typedef struct tn_dim_names {
+    const char *const *names;
+    size_t count;
+} tn_dim_names;
+
+// Writes e.g. "[1,3,?,batch]" into text (at least 160 bytes) and returns it; a long name is cut, and a symbol without one, which only
+// inference knows, is "?". Names NULL: symbols are s<id>.
+char *tn_shape_print_named(const tn_shape *shape, const tn_dim_names *names, char *text, size_t size);
 char *tn_shape_print(const tn_shape *shape, char *text, size_t size);
 
 // Turns an axis that may be negative into 0 .. rank-1; false when out of range.

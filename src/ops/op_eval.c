@@ -23,23 +23,29 @@ typedef struct eval {
     tn_diag *diag;
 } eval;
 
+tn_status tn_op_ask(tn_infer *infer)
+{
+    const tn_op *op = infer->op;
+    if (infer->n_in < op->min_in || infer->n_in > (op->max_in < 0 ? TN_MAX_IN : op->max_in)) {
+        return tn_fail(infer->diag, TN_INVALID_MODEL, infer->name, "%s takes %d to %d operands, not %d", op->name, op->min_in,
+                       op->max_in < 0 ? TN_MAX_IN : op->max_in, infer->n_in);
+    }
+    if (infer->n_out < op->min_out || infer->n_out > (op->max_out < 0 ? TN_MAX_OUT : op->max_out)) {
+        return tn_fail(infer->diag, TN_INVALID_MODEL, infer->name, "%s has %d to %d results, not %d", op->name, op->min_out,
+                       op->max_out < 0 ? TN_MAX_OUT : op->max_out, infer->n_out);
+    }
+    for (int i = 0; i < infer->n_out; i++) {
+        infer->out[i] = (tn_fact){.kind = TN_KIND_TENSOR, .dtype = TN_NONE, .shape = tn_shape_unknown()};
+    }
+    return op->infer(infer);
+}
+
 tn_status tn_op_infer(const tn_op *op, const void *attr, const char *name, const tn_fact *const *in, int n_in, tn_fact *out, int n_out,
                       tn_arena *arena, tn_diag *diag)
 {
-    if (n_in < op->min_in || n_in > (op->max_in < 0 ? TN_MAX_IN : op->max_in)) {
-        return tn_fail(diag, TN_INVALID_MODEL, name, "%s takes %d to %d operands, not %d", op->name, op->min_in,
-                       op->max_in < 0 ? TN_MAX_IN : op->max_in, n_in);
-    }
-    if (n_out < op->min_out || n_out > (op->max_out < 0 ? TN_MAX_OUT : op->max_out)) {
-        return tn_fail(diag, TN_INVALID_MODEL, name, "%s has %d to %d results, not %d", op->name, op->min_out,
-                       op->max_out < 0 ? TN_MAX_OUT : op->max_out, n_out);
-    }
-    for (int i = 0; i < n_out; i++) {
-        out[i] = (tn_fact){.kind = TN_KIND_TENSOR, .dtype = TN_NONE, .shape = tn_shape_unknown()};
-    }
     tn_infer infer = {.op = op, .attr = attr, .name = name, .n_in = n_in, .n_out = n_out, .in = in, .out = out, .arena = arena,
                       .diag = diag};
-    return op->infer(&infer);
+    return tn_op_ask(&infer);
 }
 
 static tn_status infer_outputs(eval *e)

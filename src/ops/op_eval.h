@@ -21,6 +21,9 @@ tn_status tn_op_eval_into(const tn_op *op, const void *attr, const char *name, c
 tn_status tn_op_infer(const tn_op *op, const void *attr, const char *name, const tn_fact *const *in, int n_in, tn_fact *out, int n_out,
                       tn_arena *arena, tn_diag *diag);
 
+// The same for a filled struct: checks the arity and clears the results before it asks.
+tn_status tn_op_ask(tn_infer *infer);
+
 // Multiply-accumulates of a node from the shapes of its values: 0 for operators that do none; -1 when a shape is not known.
 int64_t tn_node_macs(const tn_node *node);
 

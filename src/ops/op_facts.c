@@ -17,6 +17,12 @@ tn_status tn_infer_fail(const tn_infer *infer, const char *format, ...)
     return tn_fail(infer->diag, TN_INVALID_MODEL, infer->name, "%s: %s", infer->op->name, text);
 }
 
+char *tn_infer_print(const tn_infer *infer, const tn_shape *shape, char *text, size_t size)
+{
+    static const tn_dim_names none = {NULL, 0};
+    return tn_shape_print_named(shape, infer->dims ? infer->dims : &none, text, size);
+}
+
 // Absent operands that are required are found here, too.
 tn_status tn_infer_type(const tn_infer *infer, int i, uint32_t set)
 {
@@ -113,7 +119,7 @@ tn_status tn_infer_broadcast(const tn_infer *infer, int first, int last, tn_shap
         if (!tn_shape_broadcast(shape, &fact->shape, &joined)) {
             char before[160], here[160];
             return tn_infer_fail(infer, "operand %d of shape %s cannot be broadcast with %s", i,
-                                 tn_shape_print(&fact->shape, here, sizeof here), tn_shape_print(shape, before, sizeof before));
+                                 tn_infer_print(infer, &fact->shape, here, sizeof here), tn_infer_print(infer, shape, before, sizeof before));
         }
         *shape = joined;
     }
@@ -161,8 +167,8 @@ tn_status tn_infer_shape(const tn_infer *infer, int i, const tn_shape *shape)
         return TN_OK;
     }
     char is[160], want[160];
-    return tn_infer_fail(infer, "operand %d has shape %s, expected %s", i, tn_shape_print(&fact->shape, is, sizeof is),
-                         tn_shape_print(shape, want, sizeof want));
+    return tn_infer_fail(infer, "operand %d has shape %s, expected %s", i, tn_infer_print(infer, &fact->shape, is, sizeof is),
+                         tn_infer_print(infer, shape, want, sizeof want));
 }
 
 // Compares from the last dim on; a dim of 1, or a missing one, repeats.
@@ -181,8 +187,8 @@ tn_status tn_infer_fits(const tn_infer *infer, int i, const tn_shape *shape)
         return TN_OK;
     }
     char is[160], want[160];
-    return tn_infer_fail(infer, "operand %d of shape %s does not broadcast to %s", i, tn_shape_print(&fact->shape, is, sizeof is),
-                         tn_shape_print(shape, want, sizeof want));
+    return tn_infer_fail(infer, "operand %d of shape %s does not broadcast to %s", i, tn_infer_print(infer, &fact->shape, is, sizeof is),
+                         tn_infer_print(infer, shape, want, sizeof want));
 }
 
 bool tn_dim_times(int64_t dim, int64_t factor, int64_t *out)

@@ -25,6 +25,9 @@
 // Fails with TN_INVALID_MODEL: "<operator>: <text>" at the node.
 tn_status tn_infer_fail(const tn_infer *infer, const char *format, ...) TN_PRINTF(2, 3);
 
+// A shape for a message, with the names that the model gives its dims.
+char *tn_infer_print(const tn_infer *infer, const tn_shape *shape, char *text, size_t size);
+
 // Operand i, NULL when absent.
 static inline const tn_fact *tn_infer_in(const tn_infer *infer, int i) { return i < infer->n_in ? infer->in[i] : NULL; }
 

@@ -132,7 +132,10 @@ static tn_status ask(tn_walk *walk, const tn_node *node, const tn_fact *const *i
     if (node->op->flags & TN_OP_CONTROL) {
         return tn_walk_control(walk, node, in, out);
     }
-    TN_TRY(tn_op_infer(node->op, node->attr, node->name, in, node->n_in, out, node->n_out, walk->arena, walk->diag));
+    const tn_dim_names dims = {walk->root->symbols, walk->root->n_symbols};
+    tn_infer infer = {.op = node->op, .attr = node->attr, .name = node->name, .n_in = node->n_in, .n_out = node->n_out, .in = in, .out = out,
+                      .arena = walk->arena, .diag = walk->diag, .dims = &dims};
+    TN_TRY(tn_op_ask(&infer));
     for (int i = 0; i < node->n_out; i++) {
         if (!value_of_elems(&out[i], walk->arena)) {
             return tn_fail_memory(walk->diag, node->name, TN_INFER_MAX_ELEMS * 8);
@@ -198,8 +201,8 @@ static tn_status contradiction(const tn_walk *walk, const char *place, const cha
 {
     char given[160], declared[160];
     return tn_fail(walk->diag, walk->depth ? TN_INVALID_MODEL : TN_INVALID_ARGUMENT, place, "%s is %s%s, but %s%s is declared",
-                   what, tn_dtype_text(fact->dtype), tn_shape_print(&fact->shape, given, sizeof given), tn_dtype_text(dtype),
-                   tn_shape_print(shape, declared, sizeof declared));
+                   what, tn_dtype_text(fact->dtype), tn_graph_shape_print(walk->root, &fact->shape, given, sizeof given), tn_dtype_text(dtype),
+                   tn_graph_shape_print(walk->root, shape, declared, sizeof declared));
 }
 
 // Joins the declaration of an input of the outermost graph with what is given for it.

@@ -292,6 +292,14 @@ class Running(Command):
             self.good(verb, DIGITS, "--outputs", path, "--runs", 1)
             self.assertEqual(path.read_bytes(), (self.here / "run.bin").read_bytes())
 
+    def test_dims_have_the_model_s_names(self):
+        self.assertIn("the model's [batch,1,28,28]", self.told(2, "run", DIGITS, "--shape", "image=1x1x20x20"))
+        self.assertIn("float32[batch,1,28,28]", self.good("info", DIGITS, "--graph"))
+        self.assertIn("batch x 1 x 28 x 28", self.good("info", DIGITS))
+        data = tiny.model([tiny.node("Add", ["x", "z"], ["y"], name="sum")], [("x", tiny.FLOAT, ["seq_len", 3]), ("z", tiny.FLOAT, ["n", 4])],
+                          [("y", tiny.FLOAT, ["seq_len", 3])])
+        self.assertIn("[n,4] cannot be broadcast with [seq_len,3]", self.told(3, "info", self.write("sum.onnx", data)))
+
     def test_shapes_are_refused_before_values_are_made(self):
         self.assertIn("does not fit", self.told(2, "info", DIGITS, "--shape", "image=1x1x20000x20000"))
         self.assertIn("limit", self.told(6, "info", DIGITS, "--shape", "image=200000x1x28x28"))

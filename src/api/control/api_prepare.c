@@ -112,7 +112,7 @@ static tn_status take_shape(tenon_session *session, size_t index, const tenon_in
         const bool readable = given->rank >= 0 && given->rank <= TN_MAX_RANK;
         const tn_shape asked = readable ? tn_shape_of(given->rank, given->dims) : tn_shape_unknown();
         return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the shape %s does not fit the model's %s", tn_shape_print(&asked, have, sizeof have),
-                       tn_shape_print(declared, want, sizeof want));
+                       tn_graph_shape_print(session->model->import.graph, declared, want, sizeof want));
     }
     *feed = (tn_tensor){.dtype = value->dtype, .shape = tn_shape_of(given->rank, given->dims), .data = (void *)(uintptr_t)given->values};
     if (!tn_tensor_bytes(feed, &bytes) || bytes > session->model->limit_tensor) {

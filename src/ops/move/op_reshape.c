@@ -127,7 +127,7 @@ static tn_status find_free(const tn_infer *infer, const tn_shape *x, wanted *wan
         if (!whole && want->asked) {
             char text[160];
             return tn_infer_fail(infer, "an operand of shape %s has no whole number of elements for the dim -1 (%lld times %lld)",
-                                 tn_shape_print(x, text, sizeof text), (long long)have, (long long)need);
+                                 tn_infer_print(infer, x, text, sizeof text), (long long)have, (long long)need);
         }
         found = whole ? have / need : TN_DIM_UNKNOWN;
     } else if (tn_dim_known(need)) {
@@ -199,8 +199,8 @@ static tn_status infer_reshape(tn_infer *infer)
         shape = tn_shape_of(want.rank, want.dims);
         if (tn_shape_count(&x->shape, &before) && tn_shape_known(&shape) && (!tn_shape_count(&shape, &after) || after != before)) {
             char from[160], to[160];
-            return tn_infer_fail(infer, "an operand of shape %s cannot become %s", tn_shape_print(&x->shape, from, sizeof from),
-                                 tn_shape_print(&shape, to, sizeof to));
+            return tn_infer_fail(infer, "an operand of shape %s cannot become %s", tn_infer_print(infer, &x->shape, from, sizeof from),
+                                 tn_infer_print(infer, &shape, to, sizeof to));
         }
     }
     tn_infer_out(infer, 0, x->dtype, &shape);
@@ -362,8 +362,8 @@ static tn_status infer_expand(tn_infer *infer)
         }
         if (!tn_shape_broadcast(&x->shape, &want, &shape)) {
             char from[160], to[160];
-            return tn_infer_fail(infer, "an operand of shape %s cannot be broadcast with %s", tn_shape_print(&x->shape, from, sizeof from),
-                                 tn_shape_print(&want, to, sizeof to));
+            return tn_infer_fail(infer, "an operand of shape %s cannot be broadcast with %s", tn_infer_print(infer, &x->shape, from, sizeof from),
+                                 tn_infer_print(infer, &want, to, sizeof to));
         }
     }
     tn_infer_out(infer, 0, x->dtype, &shape);

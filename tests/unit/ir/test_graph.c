@@ -93,7 +93,7 @@ static void test_build_and_print(void **state)
     assert_true(build(&s, &heap));
     verify(s.graph);
     assert_string_equal(print(s.graph, &text),
-                        "graph \"sample\" (%x: float32[s0,3]) -> (%y)\n"
+                        "graph \"sample\" (%x: float32[batch,3]) -> (%y)\n"
                         "  %1 = mix(%x, -, %w: const float32[2,3](1,2,3,4,5,6)) {axis=0, pads=[1,-1], mode=\"edge\"} : "
                         "none[*] \"mixer\"\n"
                         "  %y = relay(%1) : none[*] \"relay_1\"\n");

@@ -61,6 +61,13 @@ static void test_print(void **state)
     char text[192];
     tn_shape shape = SHAPE(1, 3, U, S(2));
     assert_string_equal(tn_shape_print(&shape, text, sizeof text), "[1,3,?,s2]");
+    // The model's names; what has none is not known by any; a long one is cut between characters.
+    static const char *const given[] = {"batch", "p\xc3\xa4", "abcdefghijklmnopqrstuvwxyzabcdefghijklm\xc3\xa4 and so on"};
+    const tn_dim_names names = {given, 3};
+    shape = SHAPE(S(0), 3, S(1), S(3), U);
+    assert_string_equal(tn_shape_print_named(&shape, &names, text, sizeof text), "[batch,3,p\xc3\xa4,?,?]");
+    shape = SHAPE(S(2), 1);
+    assert_string_equal(tn_shape_print_named(&shape, &names, text, sizeof text), "[abcdefghijklmnopqrstuvwxyzabcdefghijklm,1]");
     shape = tn_shape_unknown();
     assert_string_equal(tn_shape_print(&shape, text, sizeof text), "[*]");
     shape = tn_shape_of(0, NULL);
