@@ -75,8 +75,12 @@ static int measure(tn_cli_session *s, const tn_cli_options *o, times *t)
         const double fit = DEFAULT_SECONDS * 1e3 / (ms > 1e-3 ? ms : 1e-3);
         runs = fit < 5 ? 5 : fit > 2000 ? 2000 : (uint64_t)fit;
     }
-    t->ms = tn_cli_take((size_t)runs, sizeof *t->ms);
+    size_t room = 0;
     for (; !code && t->count < runs; t->count++) {
+        if (t->count == room) {      // between runs, which alone are timed; what is asked for may never be reached
+            room = room ? 2 * room : 4096;
+            t->ms = tn_cli_grow(t->ms, room, sizeof *t->ms);
+        }
         tn_cli_progress("run", t->count, runs, tn_cli_seconds() - begin);
         code = timed_run(s, &t->ms[t->count]);
     }
@@ -224,7 +228,7 @@ static void read_machine(const tn_cli_session *s, times *t)
 
 static void print_text(const tn_cli_feeds *feeds, const times *t, const profile *p, const tn_cli_options *o)
 {
-    printf("%s%s%s on %s, %u thread%s\n", tn_cli_bold(), o->model, tn_cli_plain(), t->processor, t->threads, t->threads == 1 ? "" : "s");
+    printf("%s%s%s on %s, %u thread%s\n", tn_cli_bold(), tn_cli_shown(o->model), tn_cli_plain(), t->processor, t->threads, t->threads == 1 ? "" : "s");
     tn_cli_feeds_print(feeds);
     printf("\n  load %.3f ms, first run %.3f ms, warm-up %llu runs of %.3f ms\n", t->load_ms, t->first_ms,
            (unsigned long long)t->warmup, t->warmup_ms);

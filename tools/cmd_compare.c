@@ -430,7 +430,7 @@ static int compare(const tn_cli_options *o, const tn_cli_options *oa, const tn_c
     if (!code) {
         v.list = o->json ? cJSON_CreateArray() : NULL;
         if (!o->json) {
-            printf("%s%s%s\n  a   %s\n  b   %s\n", tn_cli_bold(), o->model, tn_cli_plain(), text_a, text_b);
+            printf("%s%s%s\n  a   %s\n  b   %s\n", tn_cli_bold(), tn_cli_shown(o->model), tn_cli_plain(), text_a, text_b);
             tn_cli_feeds_print(&feeds);
             putchar('\n');
         }

@@ -46,10 +46,10 @@ static int report(const tn_cli_options *o, tn_cli_session *s, double seconds)
         file = NULL;
     } else if (file) {
         const cJSON *target;
-        printf("%s  %s in %.1f s; packed for", o->out, tn_cli_size_text(bytes, size_of(o->out)), seconds);
+        printf("%s  %s in %.1f s; packed for", tn_cli_shown(o->out), tn_cli_size_text(bytes, size_of(o->out)), seconds);
         cJSON_ArrayForEach(target, cJSON_GetObjectItemCaseSensitive(file, "targets"))
         {
-            printf(" %s", target->valuestring);
+            printf(" %s", tn_cli_shown(target->valuestring));
         }
         printf("%s (%s)\n  graph_sha256 %s\n", cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(file, "targets")) ? "" : " no target",
                tn_cli_size_text(packed, tn_cli_number(file, "pack_bytes", 0)), tn_cli_string(file, "graph_sha256", "?"));

@@ -133,7 +133,7 @@ static int print_text(const cJSON *explain, const cJSON *placement, const tn_cli
 {
     const cJSON *node;
     int index = 0, shown = 0;
-    printf("%s%s%s  up to %s, %.0f thread%s\n", tn_cli_bold(), o->model, tn_cli_plain(), tn_cli_string(explain, "isa", "?"),
+    printf("%s%s%s  up to %s, %.0f thread%s\n", tn_cli_bold(), tn_cli_shown(o->model), tn_cli_plain(), tn_cli_string(explain, "isa", "?"),
            tn_cli_number(explain, "threads", 0), tn_cli_number(explain, "threads", 0) == 1 ? "" : "s");
     tn_cli_feeds_print(feeds);
     putchar('\n');

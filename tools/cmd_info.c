@@ -115,7 +115,7 @@ static void print_operators(const cJSON *operators)
             column = 0;
         }
         column += width;
-        printf(" %s:%.0f", op->string, op->valuedouble);
+        printf(" %s:%.0f", tn_cli_shown(op->string), op->valuedouble);
     }
     putchar('\n');
 }
@@ -135,7 +135,7 @@ static void print_support(const reports *r)
     cJSON_ArrayForEach(row, table)
     {
         if (tn_cli_number(row, "reference", 0) > 0) {
-            printf("    reference: %s (%.0f of %.0f)\n", row->string, tn_cli_number(row, "reference", 0),
+            printf("    reference: %s (%.0f of %.0f)\n", tn_cli_shown(row->string), tn_cli_number(row, "reference", 0),
                    tn_cli_number(row, "nodes", 0));
         }
     }
@@ -226,21 +226,21 @@ static void print_file(const cJSON *file)
     if (!cJSON_IsObject(file)) {
         return;
     }
-    printf("\nFile\n  format %s, written by %s, %s\n", tn_cli_string(file, "version", "?"), tn_cli_string(file, "writer", "?"),
+    printf("\nFile\n  format %s, written by %s, %s\n", tn_cli_string(file, "version", "?"), tn_cli_shown(tn_cli_string(file, "writer", "?")),
            cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(file, "imported_graph")) ? "with the imported graph" : "optimised graph only");
     printf("  packed weights  ");
     cJSON_ArrayForEach(target, cJSON_GetObjectItemCaseSensitive(file, "targets"))
     {
-        printf("%s ", target->valuestring);
+        printf("%s ", tn_cli_shown(target->valuestring));
     }
     printf("(%.0f forms, %s)\n", tn_cli_number(file, "packs", 0), tn_cli_size_text(size, tn_cli_number(file, "pack_bytes", 0)));
     printf("  graph_sha256    %s\n  weights_sha256  %s (of %.0f chunk hashes)\n", tn_cli_string(file, "graph_sha256", "?"),
            tn_cli_string(file, "weights_sha256", "?"), tn_cli_number(file, "chunks", 0));
     if (tn_cli_string(file, "data_file", NULL)) {
-        printf("  weights in      %s\n", tn_cli_string(file, "data_file", ""));
+        printf("  weights in      %s\n", tn_cli_shown(tn_cli_string(file, "data_file", "")));
     }
     if (cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(file, "encrypted"))) {
-        printf("  encrypted       AES-256-GCM, key '%s'\n", tn_cli_string(file, "key_name", ""));
+        printf("  encrypted       AES-256-GCM, key '%s'\n", tn_cli_shown(tn_cli_string(file, "key_name", "")));
     }
 }
 

@@ -219,7 +219,7 @@ static void print_text(const summary *s, const tn_draw_profile *d, const tn_cli_
         wall += s->runs[i];
     }
     const double median = s->n_runs ? s->runs[s->n_runs / 2] : 0, runs = s->n_runs ? (double)s->n_runs : 1;
-    printf("%s%s%s on %s, up to %s, %u thread%s\n", tn_cli_bold(), d->model, tn_cli_plain(), d->processor, d->isa, s->threads, s->threads == 1 ? "" : "s");
+    printf("%s%s%s on %s, up to %s, %u thread%s\n", tn_cli_bold(), tn_cli_shown(d->model), tn_cli_plain(), d->processor, d->isa, s->threads, s->threads == 1 ? "" : "s");
     tn_cli_feeds_print(feeds);
     printf("\n  %zu runs: median %.3f  min %.3f  max %.3f ms; outside of steps %.4f ms a run\n", s->n_runs, median * 1e-6,
            s->n_runs ? s->runs[0] * 1e-6 : 0, s->n_runs ? s->runs[s->n_runs - 1] * 1e-6 : 0, (wall - s->stepped) * 1e-6 / runs);

@@ -42,7 +42,7 @@ static void print_text(const tuning *t, const tn_cli_options *o)
         after += t->layers[i].after;
     }
     tn_cli_table_print(&table);
-    printf("\nlayers=%zu before_us=%.6g after_us=%.6g cache=%s\n", t->count, before / 1e3, after / 1e3, o->cache);
+    printf("\nlayers=%zu before_us=%.6g after_us=%.6g cache=%s\n", t->count, before / 1e3, after / 1e3, tn_cli_shown(o->cache));
 }
 
 static void print_json(const tuning *t, const tn_cli_options *o)

@@ -162,7 +162,8 @@ typedef struct tenon_model_options {
     tenon_log_fn log;             /* NULL: silent */
     void *log_context;
     const char *folder;           /* tenon_model_open_memory only: where external data may lie; NULL: external data refused */
-    int no_optimise;              /* non-zero: keep the graph as imported (no fusion, no folding) */
+    int no_optimise;              /* non-zero: keep the graph as imported: nothing is fused, now or when a run is planned, and
+                                     nothing computed ahead but what shapes depend on; moves of data may become views */
     uint64_t limit_tensor_bytes;  /* largest tensor, 0: 2^32 */
     uint64_t limit_nodes;         /* nodes of all graphs after expansion, 0: 1,000,000 */
     tenon_registry *registry;     /* operators of the application (ext.h); the model keeps it alive. NULL: none */

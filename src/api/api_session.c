@@ -168,6 +168,7 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     }
     c->limit_memory = options->memory_limit;
     c->light = options->light != 0;
+    c->as_written = session->model->no_optimise;
     session->blocks.heap = session->heap;
     c->blocks = &session->blocks;
     if (options->arenas) {

@@ -125,6 +125,7 @@ typedef struct tn_plan_context {
     void (*log)(void *context, int level, const char *text);
     void *log_context;
     bool keep_order;                  // nodes run in the model's order: for measuring what the search gains
+    bool as_written;                  // nothing is fused or dropped when shapes are known, either
     bool light;                       // no arena: tensors come and go step by step
     struct tn_block_cache *blocks;    // for results of unknown size
     struct tn_arena_pool *arenas;     // where arenas rest between runs; NULL: each program keeps its own

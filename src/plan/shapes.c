@@ -181,7 +181,9 @@ tn_status tn_plan_shapes(tn_work *work)
     }
     write_back(work);
     tn_pass_context passes = {.heap = work->context->heap, .diag = work->diag, .limit_tensor_bytes = work->context->limit_tensor};
-    TN_TRY(tn_optimise_shaped(work->graph, &passes));
+    if (!work->context->as_written) {
+        TN_TRY(tn_optimise_shaped(work->graph, &passes));
+    }
     if (passes.changes) {
         TN_TRY(infer(work));
     }

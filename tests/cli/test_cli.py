@@ -328,7 +328,7 @@ class Running(Command):
             self.good("run", "-", stdin=stream)
 
     def test_interrupt(self):
-        child = subprocess.Popen([TOOL, "bench", DIGITS, "--runs", "100000000", "--outputs", str(self.here / "out.bin")],
+        child = subprocess.Popen([TOOL, "bench", DIGITS, "--runs", str(10 ** 15), "--outputs", str(self.here / "out.bin")],
                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         time.sleep(0.7)
         child.send_signal(signal.SIGINT)
@@ -428,6 +428,19 @@ class Reports(Command):
             file.write_bytes(file.read_bytes()[:-1])
         self.assertIn("broken", self.good("cache", "verify", "--cache", self.here, code=1))
         self.assertIn("files=0", self.good("cache", "prune", "--cache", self.here))
+
+    def test_names_of_files_and_keys_cannot_steer_the_terminal(self):
+        model = self.write("di\x1b[31mgits.onnx", Path(DIGITS).read_bytes())
+        key = self.write("key", b"0123456789abcdef" * 4)
+        out, closed = self.here / "o\x1b[32mut.tenon", self.here / "closed.tenon"
+        texts = [self.good("convert", model, "-o", out, "--split-weights", "--target", "none"), self.good("info", out)]
+        for verb in ("info", "explain", "profile", "bench", "run", "compare"):
+            texts.append(self.good(verb, model, *(["--runs", 1] if verb not in ("info", "compare") else [])))
+        made = tenon("convert", model, "-o", closed, "--encrypt", key, "--key-name", "k\x1b[33m", "--target", "none")
+        if made.returncode == 0:      # there is a libcrypto
+            texts += [self.good("info", closed), self.good("info", closed, "--key-file", key), self.told(2, "run", closed)]
+        for text in texts:
+            self.assertNotIn("\x1b", text)
 
     def test_colour(self):
         self.assertNotIn("\033", self.good("info", DIGITS))

@@ -29,7 +29,7 @@ static const tn_cli_option common[] = {
     {"sha256", "HEX", TN_CLI_TEXT, AT(sha256), "refuse any other model file (of a .tenon file: the graph_sha256 of info; weights are verified too)"},
     {"verify", NULL, TN_CLI_FLAG, AT(verify), "compare all weights of a .tenon file with its hashes"},
     {"key-file", "FILE", TN_CLI_TEXT, AT(key_file), "key of encrypted weights: 32 bytes, or 64 hexadecimal digits"},
-    {"no-optimise", NULL, TN_CLI_FLAG, AT(no_optimise), "keep the graph as it is in the file"},
+    {"no-optimise", NULL, TN_CLI_FLAG, AT(no_optimise), "keep the graph as it is in the file: nothing is fused"},
     {"shape", "NAME=DxDxD", TN_CLI_LIST, AT(shapes), "shape of an input; repeat it for more inputs"},
     {"inputs", "DIR", TN_CLI_TEXT, AT(inputs), "read inputs from DIR/NAME.npy, .pb (TensorProto), .txt (one string a line) or raw .bin;\n"
      "                         sequences from folders DIR/NAME with 0.npy, 1.npy ..."},

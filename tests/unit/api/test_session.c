@@ -153,6 +153,35 @@ static void fewer_results_run_fewer_steps(void **unused)
     tenon_model_destroy(model);
 }
 
+// Without optimising each node of the file is a step of its own: nothing is fused when the plan is made, either.
+static void what_is_written_is_run(void **unused)
+{
+    tenon_model *model = open_model("swallow", 1);
+    tenon_session *s = open_session(model, NULL);
+    char *json = NULL, *plan = NULL;
+    (void)unused;
+    set_picture(s, 2, 11);
+    run(s, NULL, 0);
+    assert_int_equal(tenon_report(s, TENON_REPORT_EXPLAIN, &plan, NULL), TENON_OK);
+    assert_int_equal(tenon_report(s, TENON_REPORT_MODEL, &json, NULL), TENON_OK);
+    long planned = 0;
+    for (const char *at = strstr(plan, "\"origins\":["); at; at = strstr(at, "\"origins\":[")) {
+        at += strlen("\"origins\":[");
+        const char *end = strchr(at, ']'), *comma = strchr(at, ',');
+        if (comma && comma < end) {
+            fail_msg("fused: %.*s", (int)(end - at), at);
+        }
+        planned += *at != ']';
+    }
+    const char *nodes = strstr(json, "\"nodes\":");
+    assert_non_null(nodes);
+    assert_true(planned >= strtol(nodes + strlen("\"nodes\":"), NULL, 10));
+    tenon_report_destroy(json);
+    tenon_report_destroy(plan);
+    tenon_session_destroy(s);
+    tenon_model_destroy(model);
+}
+
 static void swallowed_tensors_can_be_asked_for(void **unused)
 {
     static const char *const names[] = {"c1", "r1", "c2", "sum", "gate", "silu", "c3", "pooled", "y"};
@@ -601,6 +630,7 @@ int main(void)
         cmocka_unit_test(test_uncountable_movement),
         cmocka_unit_test(values_decide_shapes),
         cmocka_unit_test(fewer_results_run_fewer_steps),
+        cmocka_unit_test(what_is_written_is_run),
         cmocka_unit_test(swallowed_tensors_can_be_asked_for),
         cmocka_unit_test(light_and_shared_arenas_give_the_same),
         cmocka_unit_test(limits_are_refused_by_name),
