@@ -124,9 +124,11 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
     const tn_conv_shape *s = &d.s;
     const double steps = (double)s->cg * (double)(s->kernel[1] * s->kernel[2]);
     const double rows = (double)s->out[1] * (double)s->n * (double)s->groups;
-    // A new segment costs about as much as two vector operations for each of its rows.
-    const double segments = steps / (double)d.lanes * (double)s->out[2] * 2.0 / facts->load_per_ns * (double)d.oc_groups;
-    const double compute = rows * (steps * tn_tile_cost(facts, s->out[2], d.vectors, d.q) + segments);
+    // Segments of whole blocks run in one unrolled loop; each other one begins a loop of its own. A tile begins and ends.
+    const double parts = d.plain_in || d.last_lanes != d.block ? 1.0 : 0.0, whole = d.plain_in ? 0.0 : (double)d.blocks_in - parts;
+    const double segments = (double)(s->kernel[1] * d.seg_w) * (whole * 1.0 + parts * (d.plain_in ? (double)d.blocks_in : 1.0) * 6.0);
+    const double tiles = (double)d.cuts * (double)d.oc_groups * (segments + 15.0);
+    const double compute = rows * (steps * tn_tile_cost(facts, s->out[2], d.vectors, d.q) + tiles);
     const double stream = (double)s->groups * (double)d.vectors * (double)d.vector_floats * 4.0 / 40.0 * (1.0 + 0.5 / facts->lanes);
     return 300.0 + TN_MAX(compute, stream);
 }

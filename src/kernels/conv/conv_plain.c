@@ -30,6 +30,10 @@ typedef struct plain {
 #define ALIAS_FLOATS 1024
 #define ROW_GAP 16
 
+// What gathering costs: an element of a panel, and a row of it.
+#define GATHER_NS 0.15
+#define GATHER_ROW_NS 6.0
+
 // Most k steps gathered at a time: so many that a tile of weights still fits in the first-level cache.
 #define K_MOST 768
 
@@ -80,7 +84,7 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
     const double times = (double)d.s.n * (double)d.s.groups;
     const double vectors = (double)((d.pixels + facts->lanes - 1) / facts->lanes);
     const double compute = (double)d.k * tn_tile_cost(facts, d.s.mg, (int64_t)vectors, d.q);
-    const double gather = (double)d.k * (double)d.pixels * 0.15;
+    const double gather = (double)d.k * ((double)d.pixels * GATHER_NS + (double)d.panels * GATHER_ROW_NS);
     return 300.0 + times * (compute + gather);
 }
 
@@ -152,11 +156,15 @@ static int find_runs(const tn_conv_shape *s, int64_t first, int64_t count, run_o
 // to[i] = row[w + i * stride] where that lies in 0 .. width - 1, else 0.
 static void gather_row(float *to, const float *row, int64_t w, int64_t stride, int64_t width, int64_t count)
 {
+    if (stride == 1 && w >= 0 && w + count <= width) {   // most rows
+        memcpy(to, row + w, (size_t)count * sizeof(float));
+        return;
+    }
     int64_t i = 0;
     for (; i < count && w + i * stride < 0; i++) {
         to[i] = 0.0f;
     }
-    const int64_t valid = w >= width ? 0 : TN_MIN(count, (width - w + stride - 1) / stride);
+    const int64_t valid = w >= width ? 0 : w + (count - 1) * stride < width ? count : (width - w + stride - 1) / stride;
     if (stride == 1 && valid > i) {
         memcpy(to + i, row + w + i, (size_t)(valid - i) * sizeof(float));
         i = valid;
@@ -175,9 +183,9 @@ static void gather(const plain *d, const float *x, float *panel, int width, cons
     const tn_conv_shape *s = &d->s;
     const run_of_pixels *last = &runs[n_runs - 1];
     const int64_t used = last->at + last->count;
+    int64_t kw = k0 % s->kernel[2], kh = k0 / s->kernel[2] % s->kernel[1];
+    int64_t kd = k0 / s->kernel[2] / s->kernel[1] % s->kernel[0], c = k0 / s->kernel[2] / s->kernel[1] / s->kernel[0];
     for (int64_t k = k0; k < k1; k++) {
-        const int64_t kw = k % s->kernel[2], kh = k / s->kernel[2] % s->kernel[1];
-        const int64_t kd = k / s->kernel[2] / s->kernel[1] % s->kernel[0], c = k / s->kernel[2] / s->kernel[1] / s->kernel[0];
         for (int r = 0; r < n_runs; r++) {
             const int64_t id = runs[r].d + kd * s->dilation[0], ih = runs[r].h + kh * s->dilation[1];
             float *to = panel + runs[r].at;
@@ -188,8 +196,24 @@ static void gather(const plain *d, const float *x, float *panel, int width, cons
             gather_row(to, x + ((c * s->in[0] + id) * s->in[1] + ih) * s->in[2], runs[r].w + kw * s->dilation[2], s->stride[2], s->in[2],
                        runs[r].count);
         }
-        memset(panel + used, 0, (size_t)(width - used) * sizeof(float));
+        for (int64_t i = used; i < width; i++) {
+            panel[i] = 0.0f;
+        }
         panel += width;
+        // The next k: counted on, since four divisions would take longer than the row.
+        if (++kw < s->kernel[2]) {
+            continue;
+        }
+        kw = 0;
+        if (++kh < s->kernel[1]) {
+            continue;
+        }
+        kh = 0;
+        if (++kd < s->kernel[0]) {
+            continue;
+        }
+        kd = 0;
+        c++;
     }
 }
 
