@@ -2,7 +2,8 @@
 // The OpenCL device on whole networks: end to end (upload, run, download), data resident (kernels only, one wait), and each kernel by
 // events with its rate. Image and buffer stores take turns, so that both see the same clocks.
 //   bench_opencl [--net NAME] [--rounds N] [--precision fp16] [--cache DIR] [--kernels] [--check]
-//                [--json] [--tune SECONDS]
+//                [--json] [--tune SECONDS] [--direct]
+// --direct: also the resident time with every convolution direct, none by Winograd's transform.
 // Ownership: everything until the end. Threads: one.
 #include "bench_nets.h"
 
@@ -24,14 +25,14 @@
 typedef struct side {
     const char *store;
     tenon_session *session;
-    tn_cl_flow *flow;
-    double first_ms, ms[MAX_ROUNDS], resident_ms[MAX_ROUNDS], enqueue_ms[MAX_ROUNDS];
+    tn_cl_flow *flow, *direct;    // direct: a flow of the same graph without Winograd, or NULL
+    double first_ms, ms[MAX_ROUNDS], resident_ms[MAX_ROUNDS], enqueue_ms[MAX_ROUNDS], direct_ms[MAX_ROUNDS];
     float y[1000];
 } side;
 
 typedef struct settings {
     const char *net, *precision, *cache;
-    int rounds, kernels, check, json;
+    int rounds, kernels, check, json, direct;
     double tune;                  // seconds for each net and store; 0: none
 } settings;
 
@@ -117,23 +118,35 @@ static void tune(const side *s, const settings *set)
 }
 
 // Kernels only: what a caller whose data stays on the device would see.
-static double resident(side *s, double *enqueue_ms)
+static double resident(tn_cl_flow *flow, double *enqueue_ms)
 {
     tn_diag diag = {.status = TN_OK};
     const uint64_t begin = tn_clock_ns();
     uint64_t enqueue = 0;
     for (int i = 0; i < BATCH; i++) {
         const uint64_t start = tn_clock_ns();
-        for (tn_cl_step *step = s->flow->first; step; step = step->next) {
-            if (tn_cl_step_enqueue(s->flow->cl, s->flow->cl->queue, step, false, &diag) != TN_OK) {
+        for (tn_cl_step *step = flow->first; step; step = step->next) {
+            if (tn_cl_step_enqueue(flow->cl, flow->cl->queue, step, false, &diag) != TN_OK) {
                 die(diag.message, NULL);
             }
         }
         enqueue += tn_clock_ns() - start;
-        (void)s->flow->cl->driver.Finish(s->flow->cl->queue);
+        (void)flow->cl->driver.Finish(flow->cl->queue);
     }
     *enqueue_ms = (double)enqueue / 1e6 / BATCH;
     return (double)(tn_clock_ns() - begin) / 1e6 / BATCH;
+}
+
+static void make_direct(side *s, const settings *set)
+{
+    tn_diag diag = {.status = TN_OK};
+    const tn_flow_request request = {.graph = s->flow->graph, .precision = set->precision ? set->precision : "fp32", .store = s->store,
+                                     .cache = set->cache, .diag = &diag};
+    s->flow->cl->winograd = 1;
+    if (tn_cl_flow_make(s->flow->cl, &request, &s->direct) != TN_OK) {
+        die(diag.message, NULL);
+    }
+    s->flow->cl->winograd = 0;
 }
 
 // One kernel many times in a row: what it takes when its code and texels are warm.
@@ -243,9 +256,13 @@ static void print_json(const char *name, const settings *set, side sides[2])
     printf("{\"net\": \"%s\", \"precision\": \"%s\"", name, set->precision ? set->precision : "fp32");
     for (int i = 0; i < 2; i++) {
         side *s = &sides[i];
-        printf(", \"%s\": {\"end_to_end_ms\": %.4f, \"resident_ms\": %.4f, \"enqueue_ms\": %.4f, \"first_ms\": %.1f, \"kernels\": %d}", s->store,
+        printf(", \"%s\": {\"end_to_end_ms\": %.4f, \"resident_ms\": %.4f, \"enqueue_ms\": %.4f, \"first_ms\": %.1f, \"kernels\": %d", s->store,
                median(s->ms, set->rounds), median(s->resident_ms, set->rounds), median(s->enqueue_ms, set->rounds), s->first_ms,
                s->flow ? s->flow->n_steps : 0);
+        if (s->direct) {
+            printf(", \"direct_ms\": %.4f", median(s->direct_ms, set->rounds));
+        }
+        printf("}");
     }
     printf("}\n");
 }
@@ -276,6 +293,11 @@ static void bench(const char *name, const settings *set)
             open_side(&sides[i], model, set, x, "opencl");
         }
     }
+    for (int i = 0; i < 2 && set->direct; i++) {
+        if (sides[i].flow) {
+            make_direct(&sides[i], set);
+        }
+    }
     if (set->check) {
         open_side(&host, model, set, x, "cpu");
     }
@@ -286,10 +308,13 @@ static void bench(const char *name, const settings *set)
             for (int k = 0; k < 4; k++) {
                 ms = run_once(&sides[i]);
             }
-            const double kernels = sides[i].flow ? resident(&sides[i], &enqueue) : 0;
+            double unused = 0;
+            const double direct = sides[i].direct ? resident(sides[i].direct, &unused) : 0;
+            const double kernels = sides[i].flow ? resident(sides[i].flow, &enqueue) : 0;
             if (r >= 5) {
                 sides[i].ms[r - 5] = ms;
                 sides[i].resident_ms[r - 5] = kernels;
+                sides[i].direct_ms[r - 5] = direct;
                 sides[i].enqueue_ms[r - 5] = enqueue;
             }
         }
@@ -300,6 +325,9 @@ static void bench(const char *name, const settings *set)
         printf("  %-6s  end to end %8.3f ms  resident %8.3f ms (enqueue %.3f)  first %9.1f ms  %d kernels, %u built, %u from the cache\n",
                s->store, median(s->ms, set->rounds), median(s->resident_ms, set->rounds), median(s->enqueue_ms, set->rounds), s->first_ms,
                s->flow ? s->flow->n_steps : 0, s->flow ? s->flow->cl->built : 0, s->flow ? s->flow->cl->loaded : 0);
+        if (s->direct) {
+            printf("          resident, all convolutions direct %8.3f ms, %d kernels\n", median(s->direct_ms, set->rounds), s->direct->n_steps);
+        }
         print_transfers(s, x);
         if (set->check) {
             compare(s, &host);
@@ -313,6 +341,7 @@ static void bench(const char *name, const settings *set)
     }
     fflush(stdout);
     for (int i = 0; i < 2; i++) {
+        tn_cl_flow_release(sides[i].direct);
         tenon_session_destroy(sides[i].session);
     }
     tenon_session_destroy(host.session);
@@ -331,6 +360,8 @@ int main(int argc, char **argv)
             set.check = 1;
         } else if (strcmp(argv[i], "--json") == 0) {
             set.json = 1;
+        } else if (strcmp(argv[i], "--direct") == 0) {
+            set.direct = 1;
         } else if (strcmp(argv[i], "--net") == 0) {
             set.net = value, i++;
         } else if (strcmp(argv[i], "--rounds") == 0) {
@@ -342,7 +373,7 @@ int main(int argc, char **argv)
         } else if (strcmp(argv[i], "--cache") == 0) {
             set.cache = value, i++;
         } else {
-            fprintf(stderr, "usage: bench_opencl [--net NAME] [--rounds N] [--precision fp16] [--cache DIR] [--kernels] [--check] [--json] [--tune SECONDS]\n");
+            fprintf(stderr, "usage: bench_opencl [--net NAME] [--rounds N] [--precision fp16] [--cache DIR] [--kernels] [--check] [--json] [--tune SECONDS] [--direct]\n");
             return 2;
         }
     }
