@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution of 8-bit tensors, sums exact in 32 bits: x [n, c, h, w], f [o, i, kh, kw] (i = channels of one group), one item an element.
-// INTEGER: y is the sum. Else y = saturate(round(float(sum + bias) * (x_scale * f_scale / y_scale)) + y_zero) (ONNX QLinearConv).
+// INTEGER: y is the sum. Else y is the sum and the bias requantised (requant.cl), with a factor for each output channel.
 __kernel void run(PARAMETERS)
 {
     if (OUTSIDE) {
@@ -29,7 +29,6 @@ __kernel void run(PARAMETERS)
 #ifdef BIAS
     sum += bias[o];
 #endif
-    const float scale = x_scale[0] * f_scale[o * F_SCALES] / y_scale[0];
-    y[at] = SATURATE(rint((float)sum * scale) + (float)YZ);
+    y[at] = REQUANT(sum, o);
 #endif
 }
