@@ -95,7 +95,7 @@ TN_INLINE tn_vf tn_vf_act(tn_loop_code code, tn_vf a, tn_vf x, tn_vf y)
     case TN_LOOP_HARD_SWISH_AFFINE:
         return tn_vf_fma(tn_vf_mul(a, tn_vf_clip(tn_vf_fma(a, tn_vf_set(1.0f / 6.0f), tn_vf_set(0.5f)), zero, one)), x, y);
     case TN_LOOP_SILU:
-        return tn_vf_mul(a, tn_vf_sigmoid(a));
+        return tn_vf_silu(a);
     case TN_LOOP_GELU:
         return tn_vf_gelu(a);
     case TN_LOOP_GELU_TANH:
