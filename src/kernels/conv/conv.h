@@ -23,6 +23,9 @@ typedef struct tn_conv_shape {
 // False when the attributes do not fit (infer has said why).
 bool tn_conv_shape_of(const tn_conv_attr *attr, const tn_shape *x, const tn_shape *w, tn_conv_shape *shape);
 
+// A pointwise window sees the rows of an image as one.
+void tn_conv_flatten(tn_conv_shape *shape);
+
 // Taps k0 .. k1 - 1 of a window that begins at `base` hit 0 .. in - 1.
 static inline void tn_conv_taps(int64_t base, int64_t kernel, int64_t dilation, int64_t in, int64_t *k0, int64_t *k1)
 {

@@ -37,18 +37,6 @@ typedef struct direct {
     tn_act act;
 } direct;
 
-static void flatten(tn_conv_shape *s)
-{
-    for (int i = 0; i < 3; i++) {
-        if (s->kernel[i] != 1 || s->stride[i] != 1 || s->pad[i] != 0 || s->out[i] != s->in[i]) {
-            return;
-        }
-    }
-    s->in[2] *= s->in[1];
-    s->out[2] *= s->out[1];
-    s->in[1] = s->out[1] = 1;
-}
-
 static bool describe(direct *d, const tn_query *query, const tn_tile_facts *facts)
 {
     const tn_conv_attr *attr = query->attr;
@@ -56,7 +44,7 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
     if (!tn_conv_shape_of(attr, &query->in[0]->shape, &query->in[1]->shape, &d->s)) {
         return false;
     }
-    flatten(&d->s);
+    tn_conv_flatten(&d->s);
     tn_conv_shape *s = &d->s;
     d->plain_in = query->in[0]->layout == TN_LAYOUT_PLAIN;
     d->block = tn_layout_block(query->out[0]->layout);

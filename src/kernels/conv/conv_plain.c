@@ -20,6 +20,7 @@ typedef struct plain {
     int64_t panel_chunk;         // panels gathered at a time
     int64_t cuts;                // tiles of output channels in a group
     ptrdiff_t w_row;             // floats from one output channel's weights to the next
+    bool one_row;                // the image is one row, and so is the window
     bool packed;                 // weights are packed with a gap between the rows
     size_t slot_floats;
     unsigned slots;
@@ -31,7 +32,7 @@ typedef struct plain {
 #define ROW_GAP 16
 
 // What gathering costs: an element of a panel, and a row of it.
-#define GATHER_NS 0.15
+#define GATHER_NS 0.35
 #define GATHER_ROW_NS 6.0
 
 // Most k steps gathered at a time: so many that a tile of weights still fits in the first-level cache.
@@ -44,7 +45,10 @@ static bool describe(plain *d, const tn_query *query, const tn_tile_facts *facts
     if (!tn_conv_shape_of(attr, &query->in[0]->shape, &query->in[1]->shape, &d->s)) {
         return false;
     }
+    tn_conv_flatten(&d->s);
     const tn_conv_shape *s = &d->s;
+    d->one_row = s->in[0] == 1 && s->in[1] == 1 && s->out[0] == 1 && s->out[1] == 1 && s->kernel[0] == 1 && s->kernel[1] == 1 &&
+                 s->pad[0] == 0 && s->pad[1] == 0;
     d->k = s->cg * s->kernel[0] * s->kernel[1] * s->kernel[2];
     d->pixels = s->out[0] * s->out[1] * s->out[2];
     const int64_t vectors = (d->pixels + facts->lanes - 1) / facts->lanes;
@@ -157,7 +161,13 @@ static int find_runs(const tn_conv_shape *s, int64_t first, int64_t count, run_o
 static void gather_row(float *to, const float *row, int64_t w, int64_t stride, int64_t width, int64_t count)
 {
     if (stride == 1 && w >= 0 && w + count <= width) {   // most rows
-        memcpy(to, row + w, (size_t)count * sizeof(float));
+        int64_t i = 0;
+        for (; i + 8 <= count; i += 8) {   // a panel's rows are few lines: not worth a call
+            memcpy(to + i, row + w + i, 8 * sizeof(float));
+        }
+        for (; i < count; i++) {
+            to[i] = row[w + i];
+        }
         return;
     }
     int64_t i = 0;
@@ -238,6 +248,33 @@ static void gather_panel(const job *j, const float *x, int64_t panel, int64_t k0
     gather(d, x, to, p.vectors * d->facts->lanes, runs, n_runs, k0, k1);
 }
 
+// Rows k0 .. k1 - 1 of panels p0 .. p1 - 1, each panel_floats long, of an image of one row: a row goes to all panels before the next one,
+// so that x is read along its rows.
+static void gather_rows(const job *j, const float *x, int64_t p0, int64_t p1, int64_t k0, int64_t k1, float *scratch, int64_t panel_floats)
+{
+    const plain *d = j->d;
+    const tn_conv_shape *s = &d->s;
+    const int64_t step = d->q * d->facts->lanes;
+    int64_t kw = k0 % s->kernel[2], c = k0 / s->kernel[2];
+    for (int64_t k = k0; k < k1; k++) {
+        const float *row = x + c * s->in[2];
+        const int64_t w = kw * s->dilation[2] - s->pad[2];
+        for (int64_t panel = p0; panel < p1; panel++) {
+            const int64_t count = TN_MIN(step, d->pixels - panel * step);
+            const int64_t width = count == step ? step : pixels_of(d, panel).vectors * d->facts->lanes;
+            float *to = scratch + (panel - p0) * panel_floats + (k - k0) * width;
+            gather_row(to, row, w + panel * step * s->stride[2], s->stride[2], s->in[2], count);
+            for (int64_t i = count; i < width; i++) {
+                to[i] = 0.0f;
+            }
+        }
+        if (++kw == s->kernel[2]) {
+            kw = 0;
+            c++;
+        }
+    }
+}
+
 // Panels p0 .. p1 - 1 by tiles cut0 .. cut1 - 1 of a group's output channels.
 static void run_panels(const job *j, int64_t image, int64_t group, int64_t p0, int64_t p1, int64_t cut0, int64_t cut1, float *scratch)
 {
@@ -247,8 +284,12 @@ static void run_panels(const job *j, int64_t image, int64_t group, int64_t p0, i
     const float *x = j->x + (image * s->c + group * s->cg) * s->in[0] * s->in[1] * s->in[2];
     for (int64_t k0 = 0; k0 < d->k; k0 += d->k_chunk) {
         const int64_t k1 = TN_MIN(d->k, k0 + d->k_chunk), panel_floats = (k1 - k0) * d->q * vl;
-        for (int64_t panel = p0; panel < p1; panel++) {
-            gather_panel(j, x, panel, k0, k1, scratch + (panel - p0) * panel_floats);
+        if (d->one_row) {
+            gather_rows(j, x, p0, p1, k0, k1, scratch, panel_floats);
+        } else {
+            for (int64_t panel = p0; panel < p1; panel++) {
+                gather_panel(j, x, panel, k0, k1, scratch + (panel - p0) * panel_floats);
+            }
         }
         tn_tile t = {
             .a_row = d->w_row,

@@ -40,6 +40,18 @@ bool tn_conv_shape_of(const tn_conv_attr *attr, const tn_shape *x, const tn_shap
     return shape->cg * shape->groups == shape->c && shape->mg * shape->groups == shape->m;
 }
 
+void tn_conv_flatten(tn_conv_shape *s)
+{
+    for (int i = 0; i < 3; i++) {
+        if (s->kernel[i] != 1 || s->stride[i] != 1 || s->pad[i] != 0 || s->out[i] != s->in[i]) {
+            return;
+        }
+    }
+    s->in[2] *= s->in[1];
+    s->out[2] *= s->out[1];
+    s->in[1] = s->out[1] = 1;
+}
+
 bool tn_conv_match_common(const tn_query *query, const char **why)
 {
     const tn_conv_attr *attr = query->attr;
