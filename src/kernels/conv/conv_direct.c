@@ -10,6 +10,10 @@
 #include "base/map.h"
 #include "kernels/gemm/scratch.h"
 
+// Tiles in a strip, and floats of their input.
+#define STRIP_MOST 8
+#define STRIP_FLOATS 4096
+
 typedef struct direct {
     const tn_tile_facts *facts;
     tn_conv_shape s;             // 2-D; a pointwise one is flattened to one row
@@ -25,6 +29,7 @@ typedef struct direct {
     ptrdiff_t pixel, row, plane; // floats from pixel to pixel, row to row, block to block of x
     int64_t cuts;                // tiles in a row: nearly equal, each of `cut` pixels, the first `cut_more` of one more
     int64_t cut, cut_more;
+    int64_t strip;               // neighbouring tiles that meet a group's weights together, while their input stays in the first-level cache
     size_t vector_floats;        // weights of one vector of output channels
     int64_t steps_block;         // k steps of a block of x
     int shift;                   // log2 of block
@@ -77,6 +82,9 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
     d->cut = d->cuts > 0 ? s->out[2] / d->cuts : 0;
     d->cut_more = d->cuts > 0 ? s->out[2] % d->cuts : 0;
     const int64_t p = tn_tile_cuts(s->out[2], TN_MAX(1, d->cuts));
+    const bool point = s->kernel[1] == 1 && s->kernel[2] == 1 && s->pad[1] == 0 && s->pad[2] == 0 &&
+                       (s->out[1] - 1) * s->stride[1] < s->in[1] && (s->out[2] - 1) * s->stride[2] < s->in[2];
+    d->strip = point ? TN_MAX(1, TN_MIN(STRIP_MOST, STRIP_FLOATS / TN_MAX(1, p * s->cg))) : 1;
     const int64_t reach = (p - 1) * s->stride[2] + (s->kernel[2] - 1) * s->dilation[2] + 1;
     d->window = TN_MIN(reach, s->in[2] + 2 * (p - 1) * s->stride[2]);
     return true;
@@ -300,7 +308,8 @@ static tn_tile begin_unit(const job *j, const unit *u)
     return t;
 }
 
-// Pixels ow .. ow + p - 1 of row oh: tile number `tile` of the unit. t: of begin_unit; only what this sets changes.
+// Pixels ow .. ow + p - 1 of row oh: tile number `tile` of the unit, and t->repeat - 1 more that follow it in the row. t: of begin_unit;
+// only what this sets changes.
 static void run_tile(const job *j, const unit *u, tn_tile *t, int64_t tile, int64_t oh, int64_t ow, int64_t p, unsigned slot)
 {
     const direct *d = j->d;
@@ -348,9 +357,12 @@ static void run_unit(const job *j, const unit *u, unsigned slot)
     const direct *d = j->d;
     tn_tile t = begin_unit(j, u);
     int64_t oh = u->tile0 / d->cuts, cut = u->tile0 % d->cuts;
-    for (int64_t tile = u->tile0; tile < u->tile1; tile++) {
-        run_tile(j, u, &t, tile, oh, cut * d->cut + TN_MIN(cut, d->cut_more), d->cut + (cut < d->cut_more), slot);
-        if (++cut == d->cuts) {
+    for (int64_t tile = u->tile0; tile < u->tile1; tile += t.repeat) {
+        const int64_t p = d->cut + (cut < d->cut_more), end = cut < d->cut_more ? d->cut_more : d->cuts;
+        t.repeat = TN_MIN(TN_MIN(d->strip, end - cut), u->tile1 - tile);
+        run_tile(j, u, &t, tile, oh, cut * d->cut + TN_MIN(cut, d->cut_more), p, slot);
+        cut += t.repeat;
+        if (cut == d->cuts) {
             cut = 0;
             oh++;
         }
