@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tenon tune: measures how the layers of a model are best cut on a device, and keeps the answer in the cache folder.
+// tenon tune: measures which kernels run the nodes of a model best on a device and how they are best cut, and keeps the answer in the cache
+// folder.
 #include "cmd.h"
 
 #include "cli_feed.h"
@@ -113,11 +114,14 @@ static const tn_cli_option options_of_tune[] = {
 
 const tn_cli_verb tn_verb_tune = {
     .name = "tune",
-    .summary = "find the fastest work-group and tile sizes for a model on a GPU",
-    .about = "Measures each layer of the model on the device with other sizes of work-groups and tiles: first those that a model of\n"
-             "the device holds best, then random ones and changes of the best (annealing). The result is a table in the --cache\n"
-             "folder, keyed by device, driver and kernels; sessions with that folder use it. Results of the model stay the same.\n",
-    .examples = "  tenon tune model.onnx --device opencl --cache ~/.cache/tenon --seconds 60\n",
+    .summary = "find the fastest kernels and sizes for a model on this machine",
+    .about = "Measures each node of the model on the device with other choices: first those that are held best, then random ones and\n"
+             "changes of the best (annealing). On the CPU: which kernel runs the node in the layouts it has, how it cuts its blocks, one\n"
+             "thread or all. On OpenCL: sizes of work-groups and tiles. The result is a table in the --cache folder, keyed by processor or\n"
+             "device, and by kernels; sessions with that folder use it. Leave the machine alone meanwhile. Results of the model stay the\n"
+             "same on OpenCL and differ by rounding on the CPU, where they do not depend on the number of threads.\n",
+    .examples = "  tenon tune model.onnx --threads 2 --cache ~/.cache/tenon --seconds 60\n"
+                "  tenon tune model.onnx --device opencl --cache ~/.cache/tenon\n",
     .options = options_of_tune,
     .run = run,
 };

@@ -416,7 +416,8 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
 /* ---- reports ---- */
 
 /* Keys of the documents. Sizes are bytes, n is a whole number, a shape is an array with null where a dim is not known.
-     EXPLAIN     {"nodes": [{"name", "op", "device", "kernel", "impl", "version": n, "layout_in", "layout_out", "lease", "dtype", "shape",
+     EXPLAIN     {"nodes": [{"name", "op", "device", "kernel", "impl", "version": n, "tuned": the table of tenon_session_tune
+                  chose the kernel, "layout_in", "layout_out", "lease", "dtype", "shape",
                   "macs": n, "scratch_bytes", "estimated_ns", "origins": [name], "lost": [{"kernel", "why"}],
                   "bids": [{"device", "ns": price or null, "why": the first rule that refused, or why a price lost, or null}],
                   "flow": {"nodes": n, "transfers": [{"tensor", "way": "to" or "from", "bytes", "ns"}], "call_ns", "work_ns", "ns": all of
@@ -497,11 +498,12 @@ static inline void tenon_tune_options_init(tenon_tune_options *options)
 }
 
 /* Searches for the fastest parameters of the kernels that the session's plan uses on its device and writes them to the session's cache
-   folder, where sessions made later find them; results stay the same. Nothing else should use the device meanwhile. Errors: STATE (no
+   folder, where sessions made later find them. On the CPU: which kernel runs a node, how it cuts its blocks, one thread or all; results
+   then differ by rounding and are the same for any number of threads. Elsewhere results stay the same. Nothing else should use the device meanwhile. Errors: STATE (no
    plan, no cache folder), UNSUPPORTED (nothing to tune), DEVICE, IO. */
 TENON_API tenon_status tenon_session_tune(tenon_session *session, const tenon_tune_options *options, tenon_error **error);
 
-/* What devices keep in a cache folder: {"files": [{"name", "kind": "program" or "tiles", "bytes", "whole": false when cut short or changed}],
+/* What devices keep in a cache folder: {"files": [{"name", "kind": "program", "tiles" or "rows", "bytes", "whole": false when cut short or changed}],
    "readable": bool, "count": n, "bytes": n, "broken": n}. Free with free(); NULL: no memory, or folder is NULL. */
 TENON_API char *tenon_cache_json(const char *folder);
 

@@ -91,6 +91,7 @@ struct tenon_session {
     tn_device *devices[4];
     tn_device *const *device_list;
     tn_plan_context context;
+    tn_choices choices;           // measured ones, of this processor
     char *device, *pin, *cache, *store;
     tn_input *inputs;
     tn_tensor *feeds;             // what a run is given, one per input

@@ -82,6 +82,7 @@ void tenon_session_destroy(tenon_session *session)
     tn_give(heap, session->pin);
     tn_give(heap, session->cache);
     tn_give(heap, session->store);
+    tn_choices_deinit(&session->choices);
     tn_give(heap, session);
     tn_model_release(model);
 }
@@ -239,9 +240,14 @@ static tn_status fill(tenon_session *session, const tenon_session_options *optio
     if (!session->inputs || !session->feeds) {
         return tn_fail_memory(diag, "session", session->n_inputs * sizeof *session->inputs);
     }
+    tn_choices_init(&session->choices, session->heap);
     TN_TRY(set_context(session, options, diag));
     TN_TRY(set_cpu(session, options, diag));
     session->context.workers = session->workers;
+    if (!session->features) {
+        TN_TRY(tn_choices_load(&session->choices, &session->context.cpu, session->cache, diag));
+        session->context.choices = &session->choices;
+    }
     TN_TRY(tn_api_open_devices(session, options->device, diag));
     tn_api_power_apply(session);
     TN_TRY(choose_integers(session, options, diag));

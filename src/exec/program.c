@@ -504,7 +504,7 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
     }
     resizing r = {program, plan, step, run->diag};
     tn_call *call = &step->call;
-    call->workers = run->workers;
+    call->workers = step->alone ? NULL : run->workers;
     call->diag = run->diag;
     call->objects = run->objects;
     call->objects_limit = run->context->limit_memory ? run->context->limit_memory : run->context->limit_peak;

@@ -210,8 +210,23 @@ static bool is_packed(const tn_prepare *prepare, int operand)
 static tn_status bind_kernel(bind *b, const tn_node *node, tn_step *step)
 {
     const tn_choice *choice = &b->work->chosen[node->id];
+    const tn_cpu *cpu = &b->work->context->cpu;
+    if (choice->tuned) {
+        step->tuned = true;
+        step->alone = choice->tuned->alone;
+        step->cache = choice->tuned->cache;
+    }
+    if (step->cache) {
+        // Blocks are cut by the cache that the row believes to be there.
+        tn_cpu *believed = tn_arena_copy(&b->plan->arena, cpu, sizeof *cpu);
+        if (!believed) {
+            return no_memory(b, node->name);
+        }
+        believed->l2 = tn_choices_l2(cpu->l2, step->cache);
+        cpu = believed;
+    }
     const tn_query query = {.op = node->op, .attr = node->attr, .name = node->name, .n_in = node->n_in, .n_out = node->n_out,
-                            .in = step->call.in, .out = (const tn_tensor *const *)step->call.out, .cpu = &b->work->context->cpu,
+                            .in = step->call.in, .out = (const tn_tensor *const *)step->call.out, .cpu = cpu,
                             .threads = b->work->context->threads};
     tn_prepare prepare = {.query = &query, .row = choice->row, .arena = &b->plan->arena, .diag = b->work->diag};
     step->kernel = choice->row;

@@ -188,9 +188,13 @@ static bool comes_last(const tn_work *work, const tn_choice *choice)
     return choice->row->impl == TN_IMPL_REFERENCE && (work->byte_ns <= 0 || work->context->strict & TN_STRICT_REFERENCE);
 }
 
-// A row is out when another with the same layouts ranks higher: references last, then by cost, ties to the higher tier.
+// A row is out when another with the same layouts ranks higher: the measured one first, references last, then by cost, ties to the higher
+// tier.
 static bool better(const tn_work *work, const tn_choice *a, const tn_choice *b)
 {
+    if (!a->tuned != !b->tuned) {
+        return a->tuned != NULL;
+    }
     const bool a_last = comes_last(work, a), b_last = comes_last(work, b);
     if (a_last != b_last) {
         return b_last;
@@ -201,6 +205,35 @@ static bool better(const tn_work *work, const tn_choice *a, const tn_choice *b)
     return a->row->impl > b->row->impl;
 }
 
+static bool same_layouts(const tn_choice *a, const tn_choice *b)
+{
+    return a->in == b->in && a->out == b->out && a->row->layouts.blocked_in == b->row->layouts.blocked_in;
+}
+
+// Marks the rows that the tuning table names. A marked row costs what the cheapest of its layouts was estimated at, so that layouts are
+// chosen as they are without the table: it was measured with them as they were. Where memory is short bytes decide, and nothing is marked.
+static void mark_tuned(tn_work *work, const tn_node *node, tn_choice *choices, int count)
+{
+    const tn_choices *table = work->context->choices;
+    tn_tensor tensors[TN_MAX_IN + TN_MAX_OUT];
+    const tn_tensor *pointers[TN_MAX_IN + TN_MAX_OUT];
+    tn_query query;
+    if (!table || !table->count || work->byte_ns > 0 || !count || !tn_choices_knows(table, node->op)) {
+        return;
+    }
+    tn_work_query(work, node, TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, NULL, &query, tensors, pointers);
+    const uint64_t key = tn_choices_node(work->context->heap, &query, NULL);
+    for (int i = 0; i < count; i++) {
+        const tn_tuned *tuned = tn_choices_find(table, key, choices[i].in, choices[i].out);
+        choices[i].tuned = tuned && tuned->row == choices[i].row ? tuned : NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        for (int j = 0; j < count && choices[i].tuned; j++) {
+            choices[i].cost = same_layouts(&choices[i], &choices[j]) ? TN_MIN(choices[i].cost, choices[j].cost) : choices[i].cost;
+        }
+    }
+}
+
 int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices)
 {
     if (node->n_in > TN_MAX_IN || node->n_out > TN_MAX_OUT) {
@@ -208,13 +241,12 @@ int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices)
     }
     gather g = {.work = work, .node = node, .choices = choices, .macs = tn_work_macs(work, node)};
     tn_registry_visit(node->op, visit_row, &g);
+    mark_tuned(work, node, choices, g.count);
     int kept = 0;
     for (int i = 0; i < g.count; i++) {
         bool dominated = false;
         for (int j = 0; j < g.count && !dominated; j++) {
-            const bool same = j != i && choices[j].in == choices[i].in && choices[j].out == choices[i].out &&
-                              choices[j].row->layouts.blocked_in == choices[i].row->layouts.blocked_in;
-            dominated = same && better(work, &choices[j], &choices[i]) && !better(work, &choices[i], &choices[j]);
+            dominated = j != i && same_layouts(&choices[j], &choices[i]) && better(work, &choices[j], &choices[i]) && !better(work, &choices[i], &choices[j]);
         }
         if (!dominated) {
             choices[kept++] = choices[i];

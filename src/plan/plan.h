@@ -7,6 +7,7 @@
 #define TN_PLAN_H
 
 #include "device/device.h"
+#include "plan/tune/choices.h"
 #include "plan/weights.h"
 
 // X(name, text)
@@ -52,6 +53,9 @@ typedef struct tn_step {
     double cost;                      // estimated ns
     uint64_t macs;
     bool dynamic;                     // some result's size is known only when it ran
+    bool tuned;                       // the tuning table chose the row
+    bool alone;                       // it says that the caller's thread is faster than all
+    int8_t cache;                     // see tn_tuned
     const char *device;
 } tn_step;
 
@@ -121,6 +125,7 @@ typedef struct tn_plan_context {
     uint64_t limit_loop;              // steps of one Loop or Scan
     const char *pin;                  // "op=version,..."
     const char *cache, *store;        // for devices: see tn_flow_request
+    const tn_choices *choices;        // measured ones; NULL: estimates decide alone
     uint64_t slice_ns;
     void (*log)(void *context, int level, const char *text);
     void *log_context;

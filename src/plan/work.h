@@ -17,6 +17,7 @@ typedef struct tn_choice {
     uint8_t in, out;          // layout of operand 0 (and the blocked operands), of result 0
     double cost;              // ns
     double hold;              // ns that the bytes it holds are priced at; 0 unless memory is short
+    const tn_tuned *tuned;    // the tuning table names this row for these layouts; valid while planning. NULL: estimates decide
 } tn_choice;
 
 #define TN_MAX_CHOICES 24

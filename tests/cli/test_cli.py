@@ -415,14 +415,19 @@ class Reports(Command):
         self.told(2, "cache", "--cache", self.here)
         self.assertIn("ls, verify or prune", self.told(2, "cache", "sweep", "--cache", self.here))
         self.told(2, "tune", DIGITS)
-        self.told(4, "tune", DIGITS, "--cache", self.here, "--seconds", "1")      # nothing on the CPU is tuned
+        tuned = json.loads(self.good("tune", DIGITS, "--threads", "1", "--cache", self.here, "--seconds", "1", "--json"))
+        self.assertTrue(all(0 < layer["after_us"] <= layer["before_us"] for layer in tuned["layers"]) and tuned["layers"])
+        listed = json.loads(self.good("cache", "ls", "--cache", self.here, "--json"))["folder"]
+        self.assertEqual([(file["kind"], file["whole"]) for file in listed["files"]], [("rows", True)])
+        nodes = json.loads(self.good("explain", DIGITS, "--threads", "1", "--cache", self.here, "--json"))
+        self.assertIn("tuned", json.dumps(nodes))
         devices = json.loads(self.good("doctor", "--json"))["devices"]
         if not any(d["name"] == "opencl" and d["present"] for d in devices):
             return
         tuned = json.loads(self.good("tune", DIGITS, "--device", "opencl", "--cache", self.here, "--seconds", "1", "--json"))
         self.assertTrue(all(0 < layer["after_us"] <= layer["before_us"] for layer in tuned["layers"]) and tuned["layers"])
         listed = json.loads(self.good("cache", "ls", "--cache", self.here, "--json"))["folder"]
-        self.assertEqual({file["kind"] for file in listed["files"]}, {"program", "tiles"})
+        self.assertEqual({file["kind"] for file in listed["files"]}, {"program", "rows", "tiles"})
         self.good("cache", "verify", "--cache", self.here)
         for file in self.here.iterdir():
             file.write_bytes(file.read_bytes()[:-1])

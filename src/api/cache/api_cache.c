@@ -2,6 +2,7 @@
 // What devices keep on disk: searching parameters of their kernels, listing and pruning a cache folder.
 // Ownership: none. Threads: as tenon.h says.
 #include "api/api.h"
+#include "tune/tune_cpu.h"
 
 #include "base/text.h"
 
@@ -36,6 +37,36 @@ static void tune_plan(const tn_plan *plan, void *context)
     }
 }
 
+static void collect(const tn_plan *plan, void *context) { tn_tune_cpu_add(context, plan); }
+
+// The CPU's part of the plan.
+static tn_status tune_cpu(tenon_session *session, tuning *t, bool *any)
+{
+    tn_plan_context *c = &session->context;
+    tn_diag *diag = t->request.diag;
+    tn_tune_cpu *cpu = tn_take_zero(session->heap, 1, sizeof *cpu);
+    if (!cpu) {
+        return tn_fail_memory(diag, "tune", sizeof *cpu);
+    }
+    cpu->heap = session->heap;
+    cpu->cpu = &c->cpu;
+    cpu->threads = c->threads;
+    cpu->workers = session->workers;
+    cpu->choices = &session->choices;
+    tn_program_visit(session->wanted->program, collect, cpu);
+    *any = cpu->count > 0;
+    tn_status status = *any ? tn_tune_cpu_run(cpu, &t->request) : TN_OK;
+    tn_give(session->heap, cpu);
+    if (*any && status == TN_OK) {
+        status = tn_choices_save(&session->choices, &c->cpu, session->cache, diag);
+    }
+    // Plans that were made before know nothing of what was found.
+    for (tn_wanted *wanted = *any ? session->wanted : NULL; wanted; wanted = wanted->next) {
+        tn_program_forget(wanted->program);
+    }
+    return status == TN_OK ? tn_api_prepare_fixed(session, diag) : status;
+}
+
 tenon_status tenon_session_tune(tenon_session *session, const tenon_tune_options *given, tenon_error **error)
 {
     tn_diag diag = {0};
@@ -66,8 +97,12 @@ tenon_status tenon_session_tune(tenon_session *session, const tenon_tune_options
                             .seed = options.seed, .progress = options.progress ? forward : NULL, .diag = &diag}};
     t.request.context = &t;
     tn_program_visit(program, tune_plan, &t);
-    if (t.status == TN_OK && t.flows == 0) {
-        return tn_api_refuse(error, TN_UNSUPPORTED, "tune", "no part of the plan is on a device with something to tune (device \"opencl\" has)");
+    bool any = t.flows > 0;
+    if (t.status == TN_OK && !any) {
+        t.status = tune_cpu(session, &t, &any);
+    }
+    if (t.status == TN_OK && !any) {
+        return tn_api_refuse(error, TN_UNSUPPORTED, "tune", "no node of the plan leaves a choice");
     }
     return tn_api_fail(error, t.status, &diag);
 }

@@ -2,6 +2,7 @@
 // The CPU as a device: always there, takes every node that has a kernel row, no transfers. Its executor is exec/program.c.
 #include "device/device.h"
 #include "dispatch/registry.h"
+#include "exec/cpu/cpu_tables.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -100,7 +101,8 @@ static double cpu_transfer(tn_device *device, size_t bytes)
 }
 
 const tn_device_vtable tn_device_cpu = {.name = "cpu", .probe = cpu_probe, .open = cpu_open, .close = cpu_close,
-                                        .bid = cpu_bid, .transfer_cost = cpu_transfer};
+                                        .bid = cpu_bid, .transfer_cost = cpu_transfer,
+                                        .cache_list = tn_cpu_tables_list, .cache_prune = tn_cpu_tables_prune};
 
 static tn_status cpu_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)
 {

@@ -37,7 +37,7 @@ static bool visit_lost(const tn_kernel *row, void *pointer)
     } else if (l->plan->byte_ns > 0 && tn_kernel_cost(row, &query, l->step->macs) < l->step->cost) {
         why = "faster, but memory_limit leaves no room for what it holds";
     } else {
-        why = row->impl == TN_IMPL_REFERENCE ? "a reference: the last resort" : "the chosen row is estimated faster";
+        why = row->impl == TN_IMPL_REFERENCE ? "a reference: the last resort" : l->step->tuned ? "the chosen row was measured faster" : "the chosen row is estimated faster";
     }
     tn_json_open(l->text, '{');
     tn_json_key(l->text, "kernel");
@@ -86,6 +86,8 @@ static void explain_step(const tn_plan *plan, const tn_plan_context *context, co
     key_string(text, "impl", step->kernel ? tn_impl_text(step->kernel->impl) : "control");
     tn_json_key(text, "version");
     tn_json_int(text, step->kernel ? step->kernel->version : 1);
+    tn_json_key(text, "tuned");
+    tn_json_bool(text, step->tuned);
     key_string(text, "layout_in", tn_layout_text(operand ? operand->layout : TN_LAYOUT_PLAIN));
     key_string(text, "layout_out", tn_layout_text(result ? result->tensor.layout : TN_LAYOUT_PLAIN));
     key_string(text, "lease", result ? tn_lease_text(result->lease) : NULL);

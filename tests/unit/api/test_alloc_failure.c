@@ -187,6 +187,58 @@ done:
     tenon_model_destroy(model);
 }
 
+// Tuning without time: everything but the search, which holds on to nothing between two nodes. The session after it reads the table.
+static void scenario_of_tuning(const bytes *model_bytes, counter *c)
+{
+    static float data[3 * 10 * 11];
+    static const int64_t dims[] = {1, 3, 10, 11};
+    tenon_model_options mo;
+    tenon_session_options so;
+    tenon_tune_options options;
+    tenon_model *model = NULL;
+    tenon_session *session = NULL, *second = NULL;
+    tenon_error *error = NULL;
+    char folder[] = "/tmp/test_alloc.XXXXXX", command[64];
+    assert_non_null(mkdtemp(folder));
+    tenon_model_options_init(&mo);
+    mo.allocator = (tenon_allocator){take, give, c};
+    tenon_session_options_init(&so);
+    so.threads = 1;
+    so.cache = folder;
+    tenon_tune_options_init(&options);
+    options.seconds = 0;
+    STEP(tenon_model_open_memory(&model, model_bytes->data, model_bytes->size, &mo, &error));
+    STEP(tenon_session_create(&session, model, &so, &error));
+    STEP(tenon_session_set_input(session, "x", TENON_FLOAT32, 4, dims, data, sizeof data, &error));
+    STEP(tenon_session_run(session, NULL, 0, &error));
+    STEP(tenon_session_tune(session, &options, &error));
+    STEP(tenon_session_run(session, NULL, 0, &error));
+    STEP(tenon_session_create(&second, model, &so, &error));
+done:
+    tenon_error_destroy(error);
+    tenon_session_destroy(second);
+    tenon_session_destroy(session);
+    tenon_model_destroy(model);
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
+static void every_allocation_of_tuning(void **unused)
+{
+    const bytes model = read_all("data/session/swallow.onnx");
+    counter c = {0};
+    (void)unused;
+    scenario_of_tuning(&model, &c);
+    assert_int_equal(c.live, 0);
+    const long total = c.count, step = getenv("TENON_FULL") ? 1 : total / 100 + 1;
+    for (long n = 1; n <= total; n += step) {
+        c = (counter){.fail_at = n};
+        scenario_of_tuning(&model, &c);
+        assert_int_equal(c.live, 0);
+    }
+    free(model.data);
+}
+
 static void every_allocation_of_int8(void **unused)
 {
     const bytes model = read_all("data/session/swallow.onnx");
@@ -250,6 +302,6 @@ static void every_allocation(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_allocation), cmocka_unit_test(every_allocation_of_files),
-                                       cmocka_unit_test(every_allocation_of_int8)};
+                                       cmocka_unit_test(every_allocation_of_int8), cmocka_unit_test(every_allocation_of_tuning)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,11 +6,11 @@
 #include "exec/opencl/tune/cl_search.h"
 
 #include "base/num.h"
+#include "device/tuning.h"
 #include "exec/opencl/tune/cl_table.h"
 #include "ir/edit.h"
 #include "sys/clock.h"
 
-#include <math.h>
 #include <string.h>
 
 #define GUESSES 8
@@ -22,7 +22,8 @@ typedef struct search {
     tn_cl_context *cl;
     tn_cl_flow *flow;
     const tn_tune_request *request;
-    uint64_t random, deadline;
+    tn_annealing annealing;
+    uint64_t deadline;
 } search;
 
 // A layer on its own, computed in one of the ways there are.
@@ -33,16 +34,6 @@ typedef struct candidate {
     tn_cl_tile tile;                  // the best so far
     char text[TN_CL_LAYER_TEXT];
 } candidate;
-
-static uint64_t next_random(search *s)
-{
-    uint64_t z = s->random += UINT64_C(0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}
-
-static double random_share(search *s) { return (double)(next_random(s) >> 11) / 9007199254740992.0; }
 
 // A graph of this node alone: its constants, and inputs for the rest. NULL: no memory.
 static tn_graph *alone(tn_heap *heap, const tn_node *node)
@@ -160,9 +151,9 @@ static double measure(search *s, const candidate *c, const tn_cl_tile *tile)
 static tn_cl_tile changed(search *s, tn_cl_tile tile)
 {
     int *const numbers[] = {&tile.ob, &tile.p, &tile.split_c, &tile.split_t, &tile.lanes_x, &tile.lanes_y};
-    int *number = numbers[next_random(s) % 6];
+    int *number = numbers[tn_annealing_random(&s->annealing) % 6];
     const int base = number == &tile.split_t ? 3 : 2;
-    *number = next_random(s) & 1 ? *number * base : *number / base;
+    *number = tn_annealing_random(&s->annealing) & 1 ? *number * base : *number / base;
     return tile;
 }
 
@@ -200,19 +191,18 @@ static void search_tiles(search *s, candidate *c, uint64_t until, double *before
     tn_cl_layer_text(layer, c->text);
     *before = *after = measure(s, c, &c->tile);
     double now = *before;
-    const uint64_t begin = tn_clock_ns();
+    tn_annealing_begin(&s->annealing, until);
     guess(&guesses, layer, &s->cl->facts);
-    for (size_t i = 0; *before > 0 && tn_clock_ns() < until; i++) {
-        const bool random = i >= guesses.n && next_random(s) % 4 == 0;
+    for (size_t i = 0; *before > 0 && !tn_annealing_over(&s->annealing); i++) {
+        const bool random = i >= guesses.n && tn_annealing_random(&s->annealing) % 4 == 0;
         const tn_cl_tile tile = i < guesses.n ? guesses.tile[i]
-                                : random      ? tn_cl_tile_nth(layer, (size_t)(next_random(s) % tn_cl_tile_count(layer)))
+                                : random      ? tn_cl_tile_nth(layer, (size_t)(tn_annealing_random(&s->annealing) % tn_cl_tile_count(layer)))
                                               : changed(s, here);
         if (!tn_cl_tile_valid(&tile, layer, &s->cl->facts)) {
             continue;
         }
         const double ns = measure(s, c, &tile);
-        const double left = 1 - (double)(tn_clock_ns() - begin) / (double)(until - begin + 1);
-        if (ns > 0 && (ns < now || (i >= guesses.n && random_share(s) < exp(-(ns / now - 1) / (0.3 * TN_MAX(left, 0.01)))))) {
+        if (ns > 0 && (i < guesses.n ? ns < now : tn_annealing_moves(&s->annealing, ns, now))) {
             here = tile;
             now = ns;
         }
@@ -320,7 +310,7 @@ static size_t distinct(const tn_cl_flow *flow, const tn_cl_step **steps, size_t 
 tn_status tn_cl_search(tn_cl_flow *flow, const tn_tune_request *request)
 {
     const tn_cl_step *steps[MAX_LAYERS];
-    search s = {.cl = flow->cl, .flow = flow, .request = request, .random = request->seed};
+    search s = {.cl = flow->cl, .flow = flow, .request = request, .annealing = {.random = request->seed}};
     const size_t n = distinct(flow, steps, MAX_LAYERS);
     if (!tn_cl_timing_queue(flow->cl)) {
         return tn_fail(request->diag, TN_DEVICE, "opencl", "the device has no queue that measures");

@@ -4,6 +4,7 @@
 #include "exec/opencl/tune/cl_table.h"
 
 #include "base/map.h"
+#include "device/tuning.h"
 #include "exec/opencl/cl_build.h"
 #include "sys/file.h"
 
@@ -16,39 +17,17 @@
 #define MAX_ROWS 65536
 #define LINE_ROOM 256
 
-// The next line of a text, cut at the room; false: there is none.
-static bool next_line(const char **at, const char *end, char line[LINE_ROOM])
-{
-    if (*at >= end) {
-        return false;
-    }
-    const char *stop = memchr(*at, '\n', (size_t)(end - *at));
-    stop = stop ? stop : end;
-    const size_t length = TN_MIN((size_t)(stop - *at), (size_t)LINE_ROOM - 1);
-    memcpy(line, *at, length);
-    line[length] = 0;
-    *at = stop + 1;
-    return true;
-}
-
-static bool named(const char *line, const char *word, const char **value)
-{
-    const size_t length = strlen(word);
-    *value = line + length + 1;
-    return strncmp(line, word, length) == 0 && line[length] == ' ';
-}
-
 static bool for_device(const char **at, const char *end, const tn_cl_facts *facts)
 {
     char line[LINE_ROOM];
     const char *value;
-    if (!next_line(at, end, line) || !named(line, "tenon-opencl-tiles", &value) || strtol(value, NULL, 10) != TN_CL_TILE_VERSION) {
+    if (!tn_table_line(at, end, line, sizeof line) || !tn_table_named(line, "tenon-opencl-tiles", &value) || strtol(value, NULL, 10) != TN_CL_TILE_VERSION) {
         return false;
     }
-    if (!next_line(at, end, line) || !named(line, "device", &value) || !*value || !strstr(facts->name, value)) {
+    if (!tn_table_line(at, end, line, sizeof line) || !tn_table_named(line, "device", &value) || !*value || !strstr(facts->name, value)) {
         return false;
     }
-    return next_line(at, end, line) && named(line, "driver", &value) && (strcmp(value, "*") == 0 || strcmp(value, facts->driver) == 0);
+    return tn_table_line(at, end, line, sizeof line) && tn_table_named(line, "driver", &value) && (strcmp(value, "*") == 0 || strcmp(value, facts->driver) == 0);
 }
 
 // A number of a tile; -1: it is none.
@@ -86,11 +65,11 @@ bool tn_cl_table_whole(const char *text, size_t length)
     const char *at = text, *end = text + length, *value;
     tn_cl_table_row row;
     for (size_t i = 0; i < TN_COUNT(heads); i++) {
-        if (!next_line(&at, end, line) || !named(line, heads[i], &value) || !*value) {
+        if (!tn_table_line(&at, end, line, sizeof line) || !tn_table_named(line, heads[i], &value) || !*value) {
             return false;
         }
     }
-    while (next_line(&at, end, line)) {
+    while (tn_table_line(&at, end, line, sizeof line)) {
         if (!row_of(line, &widest, &row)) {
             return false;
         }
@@ -131,7 +110,7 @@ size_t tn_cl_table_read(tn_cl_table *table, tn_heap *heap, const tn_cl_facts *fa
     if (!for_device(&at, end, facts)) {
         return 0;
     }
-    while (taken < MAX_ROWS && next_line(&at, end, line)) {
+    while (taken < MAX_ROWS && tn_table_line(&at, end, line, sizeof line)) {
         tn_cl_table_row row;
         if (row_of(line, facts, &row)) {
             if (!put(table, heap, &row)) {
