@@ -17,10 +17,11 @@ from ._session import InferenceSession, _encode, _unsigned
 def tune(model: Union[str, os.PathLike, bytes], cache: Union[str, os.PathLike], *, device: str = "opencl", seconds: float = 30.0,
          seed: int = 0, shapes: Optional[Mapping[str, Union[Sequence[int], np.ndarray]]] = None,
          progress: Optional[Callable[[int, int, str, float, float], Any]] = None, **options: Any) -> List[Dict[str, Any]]:
-    """Searches for the fastest work-groups and tiles of `model` on a device; sessions with the same `cache` folder use them.
+    """Searches for the fastest work-groups and tiles of `model` on a device (device "cpu": kernels, sizes of blocks, one thread or all);
+    sessions with the same `cache` folder use them.
 
     shapes: of inputs that the model leaves open, as for InferenceSession.prepare. progress(done, count, layer, before_us, after_us) is
-    called after each layer; False from it stops the search, and what was found so far is kept. Results of the model stay the same.
+    called after each layer; False from it stops the search, and what was found so far is kept. Results of the model stay the same, but for rounding on the CPU.
     Nothing else should use the device meanwhile. Other options are those of InferenceSession. Returns [{"layer", "before_us",
     "after_us"}]. Raises tenon.Error, UNSUPPORTED where the device runs nothing that can be tuned.
     """

@@ -33,6 +33,12 @@ class Folder(unittest.TestCase):
                      lambda: tenon.tune(DIGITS, None, device="cpu"), lambda: tenon.tune(DIGITS, self.folder, device="abacus")):
             self.assertRaises(tenon.Error, call)
 
+    def test_tune_processor(self):
+        layers = tenon.tune(DIGITS, self.folder, device="cpu", threads=1, seconds=0.3, shapes=SHAPES)
+        self.assertTrue(layers)
+        self.assertTrue(all(layer["before_us"] >= layer["after_us"] for layer in layers))
+        self.assertEqual([(file["kind"], file["whole"]) for file in tenon.cache_list(self.folder)["files"]], [("rows", True)])
+
     @unittest.skipUnless(present("opencl"), "no OpenCL device")
     def test_tune(self):
         layers = tenon.tune(DIGITS, self.folder, seconds=0.3, shapes=SHAPES)
