@@ -74,6 +74,10 @@ static void print_flow(const cJSON *node)
     printf("      sub-flow of %.0f nodes: %s, of it work %s and the call %s; on the CPU %s and no transfers\n", tn_cli_number(flow, "nodes", 0),
            ns_text(all, sizeof all, tn_cli_number(flow, "ns", 0)), ns_text(work, sizeof work, tn_cli_number(flow, "work_ns", 0)),
            ns_text(call, sizeof call, tn_cli_number(flow, "call_ns", 0)), ns_text(cpu, sizeof cpu, tn_cli_number(flow, "cpu_ns", 0)));
+    const char *remark = tn_cli_string(flow, "remark", NULL);
+    if (remark) {
+        printf("      %s\n", tn_cli_shown(remark));
+    }
     cJSON_ArrayForEach(transfer, cJSON_GetObjectItemCaseSensitive(flow, "transfers"))
     {
         char size[24], ns[32];

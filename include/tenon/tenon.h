@@ -421,7 +421,7 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
                   "macs": n, "scratch_bytes", "estimated_ns", "origins": [name], "lost": [{"kernel", "why"}],
                   "bids": [{"device", "ns": price or null, "why": the first rule that refused, or why a price lost, or null}],
                   "flow": {"nodes": n, "transfers": [{"tensor", "way": "to" or "from", "bytes", "ns"}], "call_ns", "work_ns", "ns": all of
-                  it, "cpu_ns": the same nodes on the CPU}, "fallback": why or null}], "processor", "isa", "threads": n, "stages": n,
+                  it, "cpu_ns": the same nodes on the CPU, "remark": what else the device says of it, or null}, "fallback": why or null}], "processor", "isa", "threads": n, "stages": n,
                   "conversions": n}
                   nodes in the order of execution, those of a sub-flow after the node that stands for it (which alone has "flow");
                   layout_*, dtype, shape of operand 0 and result 0

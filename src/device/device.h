@@ -62,6 +62,7 @@ typedef struct tn_flow {
 // Where a device tells that it keeps a node in another precision than asked for. Not TN_OK: that is forbidden, with the message.
 typedef struct tn_flow_listener {
     tn_status (*precision)(void *context, const tn_node *node, const char *what, tn_diag *diag);
+    void (*warn)(void *context, const char *what);      // something else that was asked for cannot be had
     void *context;
 } tn_flow_listener;
 
@@ -134,6 +135,7 @@ typedef struct tn_device_vtable {
     void (*power)(tn_device *device, const tn_power *power, tn_power_effect *effect);
     // Calls visit for each node of the flow.
     void (*describe)(const tn_flow *flow, void (*visit)(const tn_flow_node *node, void *context), void *context);
+    const char *(*remark)(const tn_flow *flow);   // one line for reports; NULL: there is none
     size_t (*memory)(const tn_flow *flow);        // bytes it holds on the device
     bool (*has)(const tn_op *op);                 // a kernel for some types; NULL: for every operator
     tn_status (*tune)(tn_flow *flow, const tn_tune_request *request);   // NULL: nothing to tune

@@ -237,10 +237,18 @@ static tn_status hear_precision(void *context, const tn_node *node, const char *
     return tn_plan_tell(own, node, TN_STRICT_PRECISION, what, diag);
 }
 
+static void hear_warning(void *context, const char *what)
+{
+    const tn_plan_context *own = context;
+    if (own->log) {
+        own->log(own->log_context, 2, what);
+    }
+}
+
 static tn_status compile_flow(tn_program *program, const tn_step *step, tn_flow **flow, tn_diag *diag)
 {
     tn_plan_context *context = program->context;
-    const tn_flow_listener listener = {hear_precision, context};
+    const tn_flow_listener listener = {hear_precision, hear_warning, context};
     const tn_flow_request request = {.graph = step->node->bodies[0], .precision = context->precision,
                                      .store = context->store, .cache = context->cache, .slice_ns = context->slice_ns,
                                      .listener = &listener, .diag = diag};
@@ -494,7 +502,7 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
 {
     const size_t at = (size_t)(step - plan->steps);
     if (plan->flows[at]) {
-        const tn_flow_listener listener = {hear_precision, run->context};
+        const tn_flow_listener listener = {hear_precision, hear_warning, run->context};
         const tn_flow_run flow = {.in = step->call.in, .out = step->call.out, .cancel = run->cancel, .deadline_ns = run->deadline_ns,
                                   .timed = run->profile != NULL, .listener = &listener, .diag = run->diag};
         return plan->flows[at]->device->vtable->execute(plan->flows[at], &flow);

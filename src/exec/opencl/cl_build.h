@@ -19,6 +19,7 @@
 typedef struct tn_cl_mem {
     struct tn_cl_mem *next;
     bool grid, image;
+    bool past;                        // an image was wanted, but it is past the device's limits
     bool pinned;                      // its own memory for the life of the flow: constants, inputs, results
     tn_cl_element element;            // grids
     size_t width, height;             // grids, in texels
@@ -71,6 +72,9 @@ typedef struct tn_cl_step {
     uint64_t nanoseconds;             // of the last timed run
 } tn_cl_step;
 
+// What the work of a graph takes in either store (run/cl_store.h).
+typedef struct tn_cl_prices { double image_ns, buffer_ns; } tn_cl_prices;
+
 typedef struct tn_cl_flow {
     tn_flow base;
     tn_cl_context *cl;
@@ -87,6 +91,9 @@ typedef struct tn_cl_flow {
     tn_cl_mem *flag;                  // one int: not 0 when a kernel met an index outside its tensor; NULL: none looks
     cl_int flag_seen;
     tn_cl_mem *check;                 // one int: the first step that wrote outside its grid, or 0
+    const char *store;                // "image" or "buffer": of grids within the device's limits; see run/cl_store.h
+    tn_cl_prices prices;
+    char remark[192];
     tn_flow_request request;          // what it was made for; half precision only
     tn_cl_mem *watch;                 // see run/cl_watch.h; NULL: nobody watches
     cl_int overflow;                  // of the last run: a watched store was out of range

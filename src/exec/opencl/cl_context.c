@@ -109,8 +109,7 @@ tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn
     }
     cl->platform = platform;
     tn_cl_facts_read(&cl->driver, cl->id, &cl->facts);
-    // Images pay where texture units and their caches are; a driver on the CPU computes each access (4 times slower, measured).
-    cl->buffers_only = cl->facts.is_cpu || !cl->facts.images;
+    cl->buffers_only = !cl->facts.images;
     // All items of a group read the same filter texel: one load of a cache line on large GPUs, where the texture units answer each item
     // on its own. Small ones, which share their memory with the CPU, have a cache for textures and none to speak of for buffers.
     cl->filter_buffers = !cl->facts.unified && !cl->facts.is_cpu;

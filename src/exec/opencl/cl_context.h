@@ -41,7 +41,7 @@ typedef struct tn_cl_context {
     cl_command_queue queue;           // in order
     cl_command_queue timing;          // its twin that measures each command; made when first wanted
     tn_cl_facts facts;
-    bool buffers_only;                // the device's choice of store is buffers
+    bool buffers_only;                // no images unless a request names them
     bool baked;                       // numbers are written into the kernels' text instead of being arguments
     bool no_sampler;                  // texels outside are left out by the kernels, not by the sampler's border
     bool filter_buffers;              // filters are in buffers also where grids are images

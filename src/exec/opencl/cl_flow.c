@@ -6,6 +6,7 @@
 
 #include "exec/opencl/rows/cl_rows.h"
 #include "exec/opencl/run/cl_slice.h"
+#include "exec/opencl/run/cl_store.h"
 #include "exec/opencl/run/cl_transfer.h"
 #include "exec/opencl/run/cl_watch.h"
 #include "exec/opencl/tune/cl_table.h"
@@ -134,7 +135,7 @@ tn_status tn_cl_flow_make_wide(tn_cl_context *cl, const tn_flow_request *request
     if (tn_cl_build_open(&b, cl, request->graph, request->diag) == TN_OK) {
         b.cache = request->cache;
         b.flow->slice_ns = request->slice_ns;
-        b.buffers = request->store ? strcmp(request->store, "buffer") == 0 : cl->buffers_only;
+        tn_cl_store_choose(&b, request);
         tn_cl_table_load(cl, request->cache);
         tn_cl_watch_open(&b, request, widths);
         if (add_inputs(&b) == TN_OK) {
@@ -148,6 +149,7 @@ tn_status tn_cl_flow_make_wide(tn_cl_context *cl, const tn_flow_request *request
         }
         if (b.status == TN_OK) {
             tn_cl_stage_make(b.flow);
+            tn_cl_store_remark(&b, request);
         }
     }
     return tn_cl_build_close(&b, flow);

@@ -89,6 +89,7 @@ tn_cl_mem *tn_cl_take_grid(tn_cl_build *b, tn_cl_element element, size_t width, 
     const tn_cl_facts *facts = &b->cl->facts;
     tn_cl_mem like = {.grid = true, .element = element, .width = TN_MAX(width, (size_t)1), .height = TN_MAX(height, (size_t)1)};
     like.image = facts->images && !b->buffers && like.width <= facts->max_width && like.height <= facts->max_height;
+    like.past = !b->buffers && !like.image;
     like.bytes = grid_bytes(&like);
     return new_mem(b, &like);
 }

@@ -105,6 +105,7 @@ static tn_status opencl_execute(tn_flow *flow, const tn_flow_run *run)
 }
 
 static void opencl_release(tn_flow *flow) { tn_cl_flow_release((tn_cl_flow *)flow); }
+static const char *opencl_remark(const tn_flow *flow) { return ((const tn_cl_flow *)flow)->remark; }
 static size_t opencl_memory(const tn_flow *flow) { return ((const tn_cl_flow *)flow)->bytes; }
 
 // One line a node: its last step speaks for it, the time is that of all its steps.
@@ -140,7 +141,7 @@ static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, 
 const tn_device_vtable tn_device_opencl = {
     .name = "opencl", .named_only = true, .probe = opencl_probe, .open = opencl_open, .close = opencl_close, .bid = opencl_bid,
     .transfer_cost = opencl_transfer, .call_cost = opencl_call, .compile = opencl_compile, .execute = opencl_execute,
-    .release = opencl_release, .describe = opencl_describe, .memory = opencl_memory, .has = tn_cl_row_exists,
+    .release = opencl_release, .describe = opencl_describe, .remark = opencl_remark, .memory = opencl_memory, .has = tn_cl_row_exists,
     .power = opencl_power, .tune = opencl_tune, .cache_list = tn_cl_disk_list, .cache_prune = tn_cl_disk_prune,
 };
 

@@ -211,5 +211,9 @@ void tn_plan_explain_flow(const tn_plan *plan, const tn_plan_context *context, c
     key_real(text, "work_ns", work);
     key_real(text, "ns", call + work + transfers);
     key_real(text, "cpu_ns", sum_of_bids(context, context->n_devices - 1, body));
+    const tn_flow *flow = plan->flows ? plan->flows[step - plan->steps] : NULL;
+    const char *remark = flow && device->vtable->remark ? device->vtable->remark(flow) : NULL;
+    tn_json_key(text, "remark");
+    tn_json_string(text, remark);
     tn_json_close(text, '}');
 }

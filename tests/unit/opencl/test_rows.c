@@ -69,7 +69,7 @@ static void run_flow(const tn_trial *trial, const tn_graph *graph, const char *w
     const tn_tensor *in[TN_CASE_MAX_IN];
     tn_tensor got[TN_MAX_OUT], *out[TN_MAX_OUT];
     int n = 0;
-    const tn_flow_request request = {.graph = graph, .precision = "fp32", .diag = &diag};
+    const tn_flow_request request = {.graph = graph, .precision = "fp32", .store = device->buffers_only ? "buffer" : "image", .diag = &diag};
     if (tn_cl_flow_make(device, &request, &flow) != TN_OK) {
         fail_msg("%s: %s", what, diag.message);
     }

@@ -115,7 +115,7 @@ static void run(const layer *l, const data *d, tn_graph *graph, const char *kern
 {
     tn_diag diag = {.status = TN_OK};
     tn_cl_flow *flow;
-    const tn_flow_request request = {.graph = graph, .precision = "fp32", .diag = &diag};
+    const tn_flow_request request = {.graph = graph, .precision = "fp32", .store = device->buffers_only ? "buffer" : "image", .diag = &diag};
     tn_tensor x = {.dtype = TN_F32, .shape = graph->inputs[0]->shape, .data = d->x}, y = {.dtype = TN_F32, .shape = graph->outputs[0]->shape, .data = d->y};
     tn_tensor residual = {.dtype = TN_F32, .shape = y.shape, .data = d->residual};
     const tn_tensor *in[] = {&x, &residual};

@@ -114,7 +114,7 @@ static const tn_cl_step *layer_step(const tn_cl_flow *flow)
 static tn_status make(search *s, const tn_graph *graph, bool half, tn_cl_flow **flow)
 {
     tn_diag diag = {.status = TN_OK};
-    const tn_flow_request request = {.graph = graph, .store = s->request->store, .cache = s->request->cache,
+    const tn_flow_request request = {.graph = graph, .store = s->flow->store, .cache = s->request->cache,
                                      .precision = half ? "fp16" : "fp32", .diag = &diag};
     return tn_cl_flow_make(s->cl, &request, flow);
 }
