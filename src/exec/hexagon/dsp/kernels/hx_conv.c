@@ -287,14 +287,15 @@ static inline __attribute__((always_inline)) HVX_Vector load_pixels(const uint8_
 }
 
 // The second vector of pixels, where there are two.
-static inline __attribute__((always_inline)) HVX_Vector load_more(const uint8_t *x, int pixels, int plain)
+static inline __attribute__((always_inline)) HVX_Vector load_more(const uint8_t *x, int32_t beside, int pixels, int plain)
 {
-    return pixels < 2 ? Q6_V_vzero() : plain ? TN_HX_CV(x + TN_HX_VECTOR) : tn_hx_next_pixels(x);
+    return pixels < 2 ? Q6_V_vzero() : plain ? TN_HX_CV(x + TN_HX_VECTOR) : TN_HX_CVU(x + beside);
 }
 
 // The sums of a tile at vector f. plain: one tap, planes at a constant distance, aligned. Two steps at a time: the loads of the second
 // find room beside the products of the first.
-static inline __attribute__((always_inline)) void sum_tile(HVX_Vector *s, const conv_tile *t, int quads, int pixels, int plain, int32_t f)
+static inline __attribute__((always_inline)) void sum_tile(HVX_Vector *s, const conv_tile *t, int quads, int pixels, int plain, int32_t f,
+                                                      int32_t beside)
 {
     const uint8_t *x = t->x + f * TN_HX_VECTOR + (plain ? t->offsets[0] : 0);
     const int64_t *w = t->weights;
@@ -306,15 +307,15 @@ static inline __attribute__((always_inline)) void sum_tile(HVX_Vector *s, const 
     }
     if (t->steps % 2) {
         const uint8_t *at = plain ? x : x + *offset++;
-        sum_step(s, load_pixels(at, plain), load_more(at, pixels, plain), w, quads, pixels);
+        sum_step(s, load_pixels(at, plain), load_more(at, beside, pixels, plain), w, quads, pixels);
         x += plain ? stride : 0;
         w += TILE / 2;
     }
 #pragma clang loop unroll(disable)
     for (int32_t k = t->steps / 2; k > 0; k--) {
         const uint8_t *at = plain ? x : x + offset[0], *then = plain ? x + stride : x + offset[1];
-        const HVX_Vector a = load_pixels(at, plain), b = load_more(at, pixels, plain);
-        const HVX_Vector c = load_pixels(then, plain), d = load_more(then, pixels, plain);
+        const HVX_Vector a = load_pixels(at, plain), b = load_more(at, beside, pixels, plain);
+        const HVX_Vector c = load_pixels(then, plain), d = load_more(then, beside, pixels, plain);
         sum_step(s, a, b, w, quads, pixels);
         sum_step(s, c, d, w + TILE / 2, quads, pixels);
         x += plain ? 2 * stride : 0;
@@ -329,14 +330,15 @@ static inline __attribute__((always_inline)) void conv_span(const conv_tile *t, 
     tn_hx_ends ends = {.to = {t->to[0], t->to[1]}};
     tn_hx_ends_set(&ends, t->zero, t->low, t->high);
     const tn_hx_requant *r = t->requant;
+    const int32_t beside = tn_hx_opaque(TN_HX_VECTOR);
     HVX_Vector s[2 * TILE];
     int32_t f = from;
     for (; f + 2 <= end; f += 2) {
-        sum_tile(s, t, quads, 2, plain, f);
+        sum_tile(s, t, quads, 2, plain, f, beside);
         tn_hx_store_tile(s, r, &ends, quads, 2, mode, f * TN_HX_VECTOR, TN_HX_VECTOR, 0);
     }
     if (f < end) {
-        sum_tile(s, t, quads, 1, plain, f);
+        sum_tile(s, t, quads, 1, plain, f, beside);
         tn_hx_store_tile(s, r, &ends, quads, 1, mode, f * TN_HX_VECTOR, TN_HX_VECTOR, 0);
     }
 }

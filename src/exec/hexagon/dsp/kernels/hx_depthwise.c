@@ -144,14 +144,14 @@ static inline __attribute__((always_inline)) void depthwise_span(const depthwise
     const int32_t groups = nine ? 2 : t->groups, singles = nine ? 1 : t->singles;
     const tn_hx_ends ends = t->ends;
     const tn_hx_requant *r = t->requant;
+    const int32_t apart = tn_hx_opaque(TN_HX_VECTOR);
     for (int32_t f = from; f < end; f += 2) {
         HVX_Vector s[8];
 #pragma unroll
         for (int i = 0; i < 8; i++) {
             s[i] = Q6_V_vsplat_R(r[i / 2].bias);
         }
-        const uint8_t *x = t->x + f * TN_HX_VECTOR, *beside = x + TN_HX_VECTOR;
-        __asm__("" : "+r"(beside));   // see tn_hx_next_pixels
+        const uint8_t *x = t->x + f * TN_HX_VECTOR, *beside = x + apart;
         const int32_t *offsets = t->offsets, *w = t->weights;
 #pragma unroll
         for (int32_t g = 0; g < groups; g++, offsets += 4, w += 4) {
@@ -180,13 +180,12 @@ static inline __attribute__((always_inline)) void turn_rows(HVX_Vector *t, const
 }
 
 // The sums of 32 pixels from flat pixel f on, and of those a row below.
-static inline __attribute__((always_inline)) void sum_rows(HVX_Vector *s, const uint8_t *x, int32_t row, const int32_t *w, const tn_hx_requant *r)
+static inline __attribute__((always_inline)) void sum_rows(HVX_Vector *s, const uint8_t *x, int32_t row, int32_t apart, const int32_t *w,
+                                                      const tn_hx_requant *r)
 {
     HVX_Vector now[4], next[4];
-    const uint8_t *beside = x + TN_HX_VECTOR;
-    __asm__("" : "+r"(beside));   // see tn_hx_next_pixels
     turn_rows(now, x, row);
-    turn_rows(next, beside, row);
+    turn_rows(next, x + apart, row);
 #pragma unroll
     for (int c = 0; c < 4; c++) {
         const HVX_Vector bias = Q6_V_vsplat_R(r[c].bias);
@@ -206,14 +205,14 @@ static inline __attribute__((always_inline)) void rows_plane(const depthwise_til
 {
     const tn_hx_ends ends = t->ends;
     const tn_hx_requant *r = t->requant;
-    const int32_t row = 4 * t->pitch, *w = t->weights;
+    const int32_t row = 4 * t->pitch, apart = tn_hx_opaque(TN_HX_VECTOR), *w = t->weights;
     const int wide = t->pitch >= 32;
     const int32_t across = wide ? (t->width + 31) / 32 : 1, step = wide ? 2 * t->pitch : t->pitch + 32;
     const int32_t down = (t->height * t->pitch + step - 1) / step;
     const uint8_t *x = t->x + t->offsets[0];
     HVX_Vector s[8], ahead[8];
     int32_t at = 0, line = 0, i = 0;
-    sum_rows(s, x, row, w, r);
+    sum_rows(s, x, row, apart, w, r);
     for (int32_t n = across * down; n > 0; n--) {
         int32_t then = at + TN_HX_VECTOR;
         if (++i == across) {
@@ -222,7 +221,7 @@ static inline __attribute__((always_inline)) void rows_plane(const depthwise_til
             then = line;
         }
         then = n > 1 ? then : at;
-        sum_rows(ahead, x + then, row, w, r);
+        sum_rows(ahead, x + then, row, apart, w, r);
         tn_hx_store_tile(s, r, &ends, 1, 2, mode, at, row, 1);
 #pragma unroll
         for (int k = 0; k < 8; k++) {

@@ -48,7 +48,7 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
     planar->pitch = y->pitch;
     planar->pixels = y->height * y->pitch;
     planar->vectors = (planar->pixels + TN_HX_VECTOR - 1) / TN_HX_VECTOR;
-    planar->chunks = (TN_HX_VECTOR * planar->vectors + 2 * y->pitch + 34 + TN_HX_VECTOR - 1) / TN_HX_VECTOR;
+    planar->chunks = (TN_HX_VECTOR * planar->vectors + 2 * y->pitch + 34 + 2 * TN_HX_VECTOR - 1) / TN_HX_VECTOR & ~1;
     planar->channels = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)y->planes * sizeof *planar->channels);
     planar->fits = tn_hx_pool_take(&graph->pool, (uint32_t)y->planes);
     if (!planar->channels || !planar->fits) {
@@ -75,45 +75,74 @@ uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar)
     return 4 * (uint32_t)(planar->chunks + planar->vectors) * TN_HX_VECTOR;
 }
 
-// Chunks of 128 pixels of four channels to 128 bytes of each; the rows of a channel lie `apart`.
-static void take_apart(uint8_t *restrict to, const uint8_t *restrict from, int32_t apart, int32_t chunks)
+// 128 pixels of four channels to 128 bytes of each.
+static inline __attribute__((always_inline)) void take_chunk(HVX_Vector out[4], const uint8_t *from)
 {
-    uint8_t *restrict b = to + apart, *restrict c = b + apart, *restrict d = c + apart;
+    const HVX_VectorPair low = Q6_W_vdeal_VVR(TN_HX_CV(from + 128), TN_HX_CV(from), -1);
+    const HVX_VectorPair high = Q6_W_vdeal_VVR(TN_HX_CV(from + 384), TN_HX_CV(from + 256), -1);
+    const HVX_VectorPair even = Q6_W_vdeal_VVR(Q6_V_lo_W(high), Q6_V_lo_W(low), -1);
+    const HVX_VectorPair odd = Q6_W_vdeal_VVR(Q6_V_hi_W(high), Q6_V_hi_W(low), -1);
+    out[0] = Q6_V_lo_W(even);
+    out[1] = Q6_V_lo_W(odd);
+    out[2] = Q6_V_hi_W(even);
+    out[3] = Q6_V_hi_W(odd);
+}
+
+// Chunks, two at a time; the rows of a channel lie `apart`.
+static void take_apart(uint8_t *restrict a, const uint8_t *restrict from, int32_t apart, int32_t chunks)
+{
+    uint8_t *restrict b = a + apart, *restrict c = b + apart, *restrict d = c + apart;
 #pragma clang loop unroll(disable)
-    for (; chunks > 0; chunks--) {
-        const HVX_VectorPair low = Q6_W_vdeal_VVR(TN_HX_CV(from + 128), TN_HX_CV(from), -1);
-        const HVX_VectorPair high = Q6_W_vdeal_VVR(TN_HX_CV(from + 384), TN_HX_CV(from + 256), -1);
-        const HVX_VectorPair even = Q6_W_vdeal_VVR(Q6_V_lo_W(high), Q6_V_lo_W(low), -1);
-        const HVX_VectorPair odd = Q6_W_vdeal_VVR(Q6_V_hi_W(high), Q6_V_hi_W(low), -1);
-        TN_HX_V(to) = Q6_V_lo_W(even);
-        TN_HX_V(b) = Q6_V_lo_W(odd);
-        TN_HX_V(c) = Q6_V_hi_W(even);
-        TN_HX_V(d) = Q6_V_hi_W(odd);
-        from += 512, to += 128, b += 128, c += 128, d += 128;
+    for (int32_t n = chunks / 2; n > 0; n--) {
+        HVX_Vector v[4], u[4];
+        take_chunk(v, from);
+        take_chunk(u, from + 512);
+        TN_HX_V(a) = v[0];
+        TN_HX_V(b) = v[1];
+        TN_HX_V(c) = v[2];
+        TN_HX_V(d) = v[3];
+        TN_HX_V(a + 128) = u[0];
+        TN_HX_V(b + 128) = u[1];
+        TN_HX_V(c + 128) = u[2];
+        TN_HX_V(d + 128) = u[3];
+        from += 1024, a += 256, b += 256, c += 256, d += 256;
     }
 }
 
 // The way back.
+static inline __attribute__((always_inline)) void put_chunk(HVX_Vector out[4], const uint8_t *a, const uint8_t *b, const uint8_t *c, const uint8_t *d)
+{
+    const HVX_VectorPair even = Q6_W_vshuff_VVR(TN_HX_CV(c), TN_HX_CV(a), -1), odd = Q6_W_vshuff_VVR(TN_HX_CV(d), TN_HX_CV(b), -1);
+    const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(odd), Q6_V_lo_W(even), -1);
+    const HVX_VectorPair high = Q6_W_vshuff_VVR(Q6_V_hi_W(odd), Q6_V_hi_W(even), -1);
+    out[0] = Q6_V_lo_W(low);
+    out[1] = Q6_V_hi_W(low);
+    out[2] = Q6_V_lo_W(high);
+    out[3] = Q6_V_hi_W(high);
+}
+
 static void put_together(uint8_t *restrict to, const uint8_t *restrict a, int32_t apart, int32_t pixels)
 {
     const uint8_t *restrict b = a + apart, *restrict c = b + apart, *restrict d = c + apart;
 #pragma clang loop unroll(disable)
-    for (int32_t n = pixels / 128; n > 0; n--) {
-        const HVX_VectorPair even = Q6_W_vshuff_VVR(TN_HX_CV(c), TN_HX_CV(a), -1), odd = Q6_W_vshuff_VVR(TN_HX_CV(d), TN_HX_CV(b), -1);
-        const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(odd), Q6_V_lo_W(even), -1);
-        const HVX_VectorPair high = Q6_W_vshuff_VVR(Q6_V_hi_W(odd), Q6_V_hi_W(even), -1);
-        TN_HX_V(to) = Q6_V_lo_W(low);
-        TN_HX_V(to + 128) = Q6_V_hi_W(low);
-        TN_HX_V(to + 256) = Q6_V_lo_W(high);
-        TN_HX_V(to + 384) = Q6_V_hi_W(high);
-        to += 512, a += 128, b += 128, c += 128, d += 128;
+    for (int32_t n = pixels / 256; n > 0; n--) {
+        HVX_Vector v[4], u[4];
+        put_chunk(v, a, b, c, d);
+        put_chunk(u, a + 128, b + 128, c + 128, d + 128);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            TN_HX_V(to + 128 * i) = v[i];
+            TN_HX_V(to + 512 + 128 * i) = u[i];
+        }
+        to += 1024, a += 256, b += 256, c += 256, d += 256;
     }
-    const HVX_VectorPair even = Q6_W_vshuff_VVR(TN_HX_CV(c), TN_HX_CV(a), -1), odd = Q6_W_vshuff_VVR(TN_HX_CV(d), TN_HX_CV(b), -1);
-    const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(odd), Q6_V_lo_W(even), -1);
-    const HVX_VectorPair high = Q6_W_vshuff_VVR(Q6_V_hi_W(odd), Q6_V_hi_W(even), -1);
-    const HVX_Vector last[4] = {Q6_V_lo_W(low), Q6_V_hi_W(low), Q6_V_lo_W(high), Q6_V_hi_W(high)};
-    for (int32_t i = 0; i < 4 && 32 * i < pixels % 128; i++) {
-        TN_HX_V(to + 128 * i) = last[i];
+    for (int32_t left = pixels % 256; left > 0; left -= 128) {
+        HVX_Vector v[4];
+        put_chunk(v, a, b, c, d);
+        for (int32_t i = 0; i < 4 && 32 * i < left; i++) {
+            TN_HX_V(to + 128 * i) = v[i];
+        }
+        to += 512, a += 128, b += 128, c += 128, d += 128;
     }
 }
 
@@ -128,8 +157,7 @@ static inline __attribute__((always_inline)) void channel_run(const tn_hx_planar
     const int32_t w0 = ch->weights[0], w1 = ch->weights[1], w2 = ch->weights[2], w3 = ch->weights[3], w4 = ch->weights[4];
     const int32_t w5 = ch->weights[5], right = ch->right, left = ch->line.left, down = ch->line.down;
     const HVX_Vector low = tn_hx_splat_byte(p->low), high = tn_hx_splat_byte(p->high);
-    int32_t two = 2, pitch = p->pitch;
-    __asm__("" : "+r"(two), "+r"(pitch));   // see tn_hx_next_pixels
+    const int32_t two = tn_hx_opaque(2), pitch = p->pitch;
     const uint8_t *a = x, *b = a + pitch, *c = b + pitch, *a2 = a + two, *b2 = b + two, *c2 = c + two;
 #pragma clang loop unroll(disable)
     for (int32_t n = p->vectors; n > 0; n--) {

@@ -19,7 +19,7 @@ typedef struct tn_hx_planar {
     int32_t rounding, zero, low, high;
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
     int32_t pitch, pixels;       // pixels: of a flat run
-    int32_t vectors, chunks;     // of 128 pixels: of the result, of x
+    int32_t vectors, chunks;     // of 128 pixels: of the result, of x (even)
 } tn_hx_planar;
 
 // Whether a plan for a 3 x 3 window that reads x itself, with taps from flat pixel `first` on, pays.

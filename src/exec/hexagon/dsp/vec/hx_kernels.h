@@ -20,13 +20,12 @@ typedef long tn_hx_unaligned __attribute__((vector_size(128), aligned(1), may_al
 // A byte in all lanes.
 static inline HVX_Vector tn_hx_splat_byte(int32_t b) { return Q6_V_vsplat_R((int32_t)((uint32_t)b * 0x01010101u)); }
 
-// The vector after the one at `at`, both at any address. The compiler must not see that they are neighbours: it would load three aligned
-// vectors, align twice and guard the third, where two loads do.
-static inline HVX_Vector tn_hx_next_pixels(const uint8_t *at)
+// A number that the compiler knows nothing of. From loads at any address that it sees to be neighbours it would make loads of three aligned
+// vectors, align twice and guard the third, where two loads do. To be asked for before a loop: nothing is moved across it.
+static inline int32_t tn_hx_opaque(int32_t n)
 {
-    at += TN_HX_VECTOR;
-    __asm__("" : "+r"(at));
-    return TN_HX_CVU(at);
+    __asm__("" : "+r"(n));
+    return n;
 }
 
 // What a node with a window wants: padding pixels around its operand, and a least pitch of its result.
