@@ -3,7 +3,7 @@
 // Ownership: none. Threads: any.
 #include "exec/hexagon/dsp/vec/hx_line.h"
 
-enum { MANTISSA = 24, EXPONENT_BIAS = 127, MOST_EXPONENT = 14, FRACTION_MIN = 16, FRACTION_MAX = 23, GUARD = 16 };
+enum { MANTISSA = 24, EXPONENT_BIAS = 127, MOST_EXPONENT = 14, FRACTION_MIN = 16, GUARD = 16 };
 enum { MARGIN = 5 };   // what the ends of an interval may be off by: rounding of the product, of `reach`, of the limit
 
 // The channel's factor is m / 2^(24 + e), m of 24 bits.
@@ -31,7 +31,7 @@ static int32_t least_sum(const factor *f, int32_t want, int64_t about, int32_t b
     return at;
 }
 
-int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int32_t zero, int32_t low, int32_t high)
+int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int32_t zero, int32_t low, int32_t high, int32_t most)
 {
     uint32_t bits;
     __builtin_memcpy(&bits, &r->scale, 4);
@@ -41,7 +41,7 @@ int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int32_t zero, int3
     }
     // The most bits of fraction with which the line stays within 32 bits: sums, and twice the 256 bytes (m may be half of its range).
     const int32_t bound = (int32_t)r->bound;
-    int32_t fraction = FRACTION_MAX;
+    int32_t fraction = most;
     while (fraction >= FRACTION_MIN && fraction >= f.e &&
            ((int64_t)bound << (fraction - f.e)) + (INT64_C(260) << (fraction + 1)) >= INT64_C(1) << 31) {
         fraction--;
@@ -52,7 +52,7 @@ int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int32_t zero, int3
     const int32_t left = fraction - f.e, of_sum = 39 - f.e;
     const int64_t sum_step = (int64_t)((UINT64_C(1) << 63) / (uint64_t)f.m);                              // 1 / factor
     const int64_t byte_step = (int64_t)((UINT64_C(1) << (fraction + MANTISSA + GUARD)) / (uint64_t)f.m);   // a byte, where the product begins
-    int64_t least[2] = {INT32_MIN, INT32_MIN}, most[2] = {INT32_MAX, INT32_MAX};   // of `start`, for sums with the bias: even results, odd ones
+    int64_t least[2] = {INT32_MIN, INT32_MIN}, latest[2] = {INT32_MAX, INT32_MAX};   // of `start`, for sums with the bias: even results, odd ones
     for (int32_t byte = low + 1; byte <= high; byte++) {
         const int32_t want = byte - zero, odd = want & 1;
         int64_t sum = least_sum(&f, want, (2 * (int64_t)want - 1) * (sum_step / 2), of_sum);
@@ -60,16 +60,16 @@ int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int32_t zero, int3
         const int64_t reach = (byte * byte_step) >> GUARD;   // where the product reaches the byte
         const int64_t from = reach + MARGIN - sum * (INT64_C(1) << left), to = reach - MARGIN - (sum - 1) * (INT64_C(1) << left);
         least[odd] = sum <= bound && from > least[odd] ? from : least[odd];
-        most[odd] = sum > -bound && to < most[odd] ? to : most[odd];
+        latest[odd] = sum > -bound && to < latest[odd] ? to : latest[odd];
     }
-    int64_t low_end = least[0] > least[1] ? least[0] : least[1], high_end = most[0] < most[1] ? most[0] : most[1];
+    int64_t low_end = least[0] > least[1] ? least[0] : least[1], high_end = latest[0] < latest[1] ? latest[0] : latest[1];
     line->limit = 0;
     if (low_end > high_end) {   // odd results a little later
         low_end = least[0];
-        high_end = most[0];
-        const int64_t later = (least[0] + most[0]) / 2 - (least[1] + most[1]) / 2;
+        high_end = latest[0];
+        const int64_t later = (least[0] + latest[0]) / 2 - (least[1] + latest[1]) / 2;
         line->limit = (int32_t)((later * f.m) >> MANTISSA);
-        if (least[0] > most[0] || least[1] > most[1] || later <= 0 || line->limit > 0xffff) {
+        if (least[0] > latest[0] || least[1] > latest[1] || later <= 0 || line->limit > 0xffff) {
             return 0;
         }
     }

@@ -19,9 +19,11 @@ typedef struct tn_hx_line {
     int32_t odd;                 // the fraction (0) of a half in the gap, and the lowest bit of an odd result above it
 } tn_hx_line;
 
-// r: a channel of float_rne, r->bias in its sums; the line is for sums without it. 1: every sum gives the byte it should, for zero
-// point `zero` and bytes kept within [low, high] afterwards.
-int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int32_t zero, int32_t low, int32_t high);
+enum { TN_HX_LINE_FRACTION_MAX = 23 };
+
+// r: a channel of float_rne, r->bias in its sums; the line is for sums without it. most: bits of fraction, 16 + down at most. 1: every sum
+// gives the byte it should, for zero point `zero` and bytes kept within [low, high] afterwards.
+int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int32_t zero, int32_t low, int32_t high, int32_t most);
 
 typedef struct tn_hx_line_lanes {
     HVX_Vector start, multiplier, limit, odd, bits, less;

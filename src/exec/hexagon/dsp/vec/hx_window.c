@@ -21,6 +21,15 @@ int tn_hx_window_fits(const tn_hx_attr *attr, const tn_hx_value *x, const tn_hx_
     return 1;
 }
 
+int tn_hx_window_is_halving(const tn_hx_attr *attr)
+{
+    int fits = 1;
+    for (int i = 0; i < 2; i++) {
+        fits &= attr->kernel[i] == 3 && attr->strides[i] == 2 && attr->dilations[i] == 1 && attr->pads[i] <= 1 && attr->pads[2 + i] <= 1;
+    }
+    return fits;
+}
+
 // Padding that reading x itself needs; -1: x must be copied.
 static int32_t direct_pad(const tn_hx_attr *attr, const int32_t kernel[2], const tn_hx_value *x, const tn_hx_value *y)
 {
@@ -48,7 +57,8 @@ tn_hx_need tn_hx_window_need(const tn_hx_graph *graph, const tn_hx_node *node)
         const int32_t op = node->op->index, reach = (node->attr.kernel[1] - 1) * node->attr.dilations[1];
         const int copied = op == TN_HEX_OP_MAX_POOL || op == TN_HEX_OP_DECONV;
         const int32_t pad = copied ? -1 : direct_pad(&node->attr, node->attr.kernel, x, y);
-        need.pad = pad < 0 ? 0 : pad;
+        const int blocks = op == TN_HEX_OP_CONV && node->attr.group == x->dims[1] && x->dims[1] == y->dims[1] && tn_hx_window_is_halving(&node->attr);
+        need.pad = blocks ? 1 : pad < 0 ? 0 : pad;   // blocks: see hx_blocks.c
         need.pitch = pad >= 0 ? 0 : y->dims[3] + reach / (op == TN_HEX_OP_DECONV ? 1 : node->attr.strides[1]);
     }
     return need;

@@ -10,7 +10,7 @@
 // constants stay in registers, and the loop is short enough for the compiler to overlap its rounds. In the end four channels are
 // put together again.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers, each with a scratch of its own.
-#include "exec/hexagon/dsp/kernels/hx_planar.h"
+#include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
 
 #include "exec/hexagon/wire/hex_control.h"
 
@@ -34,7 +34,7 @@ static int set_channel(tn_hx_planar_channel *c, const tn_hx_requant *r, const in
         c->right = r->right;
         return 1;
     }
-    return tn_hx_line_find(&c->line, r, y->zero, attr->low, attr->high);
+    return tn_hx_line_find(&c->line, r, y->zero, attr->low, attr->high, TN_HX_LINE_FRACTION_MAX);
 }
 
 uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int32_t first)

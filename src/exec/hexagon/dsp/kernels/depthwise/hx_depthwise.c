@@ -11,7 +11,8 @@
 // row below it; the other columns are the same words one and two lanes further.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/hx_conv.h"
-#include "exec/hexagon/dsp/kernels/hx_planar.h"
+#include "exec/hexagon/dsp/kernels/depthwise/hx_blocks.h"
+#include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
 #include "exec/hexagon/dsp/rt/rt.h"
 #include "exec/hexagon/wire/hex_control.h"
 
@@ -26,6 +27,7 @@ typedef struct depthwise_plan {
     int32_t *weights;            // [planes][groups + singles][4]: four taps of a channel; or one weight at the channel's byte
     tn_hx_requant *requant;      // [planes][4]
     tn_hx_planar *planar;        // NULL: not that way
+    tn_hx_blocks *blocks;        // NULL: not that way
 } depthwise_plan;
 
 typedef struct depthwise_run {
@@ -112,6 +114,10 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
     }
     plan->mode = tn_hx_requant_mode(plan->requant, 4 * planes, node->attr.rounding, 1);
     tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
+    if (tn_hx_blocks_fits(&node->attr, plan->mode)) {
+        plan->blocks = tn_hx_pool_take(&graph->pool, sizeof *plan->blocks);
+        return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, plan->requant) : TN_HEX_WHY_LIMIT;
+    }
     return plan->rows && tn_hx_planar_pays(y, plan->mode) ? prepare_planar(graph, node, plan) : TN_HEX_WHY_NONE;
 }
 
@@ -274,6 +280,11 @@ static void run_tile(void *context, uint32_t index)
         run_planar(run, plane);
         return;
     }
+    if (plan->blocks && plan->blocks->ways[plane]) {
+        tn_hx_blocks_plane(plan->blocks, run->attr, plane, run->x, tn_hx_plane(run->x, run->image, plane), run->y,
+                           tn_hx_plane(run->y, run->image, plane));
+        return;
+    }
     depthwise_tile t = {.offsets = plan->taps.offsets, .weights = plan->weights + plane * plan->words, .requant = plan->requant + 4 * plane,
                         .groups = plan->groups, .singles = plan->singles, .pitch = run->y->pitch, .width = run->y->width,
                         .height = run->y->height};
@@ -297,7 +308,7 @@ void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node)
     for (r.image = 0; r.image < r.y->images; r.image++) {
         tn_hx_parallel(run_tile, &r, (uint32_t)r.y->planes);
     }
-    if (!plan->planar || !plan->planar->all) {
+    if (!(plan->planar && plan->planar->all) && !(plan->blocks && plan->blocks->all)) {
         tn_hx_fill_padding(r.y);
     }
 }

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise 3 x 3 of stride 2. Two rows of 64 pixels are taken apart into words of 2 x 2 pixels of one channel, each pixel once:
+//
+//   row r:   E O E O ...        word i of a channel: E E' O O'     the window of result i: its block, the upper row of the block
+//   row r':  E'O'E'O'...                                           below (E - O -), and of the blocks to the right E, E', and E below
+//
+// so three products make a result: the block, the one below, and a word of the even columns of both, moved by one lane. The last lane
+// has no neighbour: a strip gives 31 results of two rows. The block below is the next row's own. Strips go from left to right and the last
+// one ends with the row, so that what is written too much falls on padding or on rows that are written later.
+// Ownership: plans in the graph's pool. Threads: tiles run on all workers.
+#include "exec/hexagon/dsp/kernels/depthwise/hx_blocks.h"
+
+#include "exec/hexagon/dsp/vec/hx_store.h"
+#include "exec/hexagon/wire/hex_control.h"
+
+enum { STRIP = 31 };
+enum { NO_WAY, BY_Q31, BY_LINE, BY_EVEN_LINE };   // even: with a gap, see hx_line.h
+
+int tn_hx_blocks_fits(const tn_hx_attr *attr, int mode)
+{
+    return tn_hx_window_is_halving(attr) && (mode == TN_HX_Q31_NARROW || mode == TN_HX_RNE_NARROW || mode == TN_HX_RNE);
+}
+
+static int32_t word(int8_t a, int8_t b, int8_t c, int8_t d)
+{
+    return (int32_t)((uint32_t)(uint8_t)a | (uint32_t)(uint8_t)b << 8 | (uint32_t)(uint8_t)c << 16 | (uint32_t)(uint8_t)d << 24);
+}
+
+// The way of a plane's four channels; n of them are real.
+static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8_t *w, int32_t n, const tn_hx_value *y, const tn_hx_attr *attr)
+{
+    int way = BY_Q31, fits = 1;
+    int32_t most = TN_HX_LINE_FRACTION_MAX;
+    for (int32_t i = 0; i < n; i++, w += 9) {
+        c[i].weights[0] = word(w[0], w[3], w[1], w[4]);
+        c[i].weights[1] = word(w[6], 0, w[7], 0);
+        c[i].weights[2] = word(w[2], w[5], w[8], 0);
+        c[i].bias = r[i].bias;
+        c[i].multiplier = r[i].multiplier;
+        c[i].right = r[i].right;
+    }
+    // All lines with as many bits of fraction as the one with the fewest.
+    for (int again = 0; again < 2 && attr->rounding == TN_HEX_FLOAT_RNE; again++) {
+        way = BY_LINE;
+        fits = 1;
+        for (int32_t i = 0; i < n; i++) {
+            fits &= tn_hx_line_find(&c[i].line, &r[i], y->zero, attr->low, attr->high, most);
+            most = fits && c[i].line.down + 16 < most ? c[i].line.down + 16 : most;
+            way = c[i].line.limit ? BY_EVEN_LINE : way;
+        }
+    }
+    for (int32_t i = n; i < 4; i++) {
+        c[i] = c[n - 1];   // lanes of no channel
+    }
+    return fits ? way : NO_WAY;
+}
+
+uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const tn_hx_requant *requant)
+{
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    blocks->first = -node->attr.pads[0] * x->pitch - node->attr.pads[1];
+    blocks->channels = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)y->planes * sizeof *blocks->channels);
+    blocks->ways = tn_hx_pool_take(&graph->pool, (uint32_t)y->planes);
+    if (!blocks->channels || !blocks->ways) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    blocks->all = 1;
+    for (int32_t plane = 0; plane < y->planes; plane++) {
+        const int32_t c = 4 * plane, n = y->dims[1] - c < 4 ? y->dims[1] - c : 4;
+        blocks->ways[plane] = (uint8_t)set_plane(blocks->channels + c, requant + c, (const int8_t *)w->data + 9 * c, n, y, &node->attr);
+        blocks->all &= blocks->ways[plane] != NO_WAY;
+    }
+    return TN_HEX_WHY_NONE;
+}
+
+// 32 blocks of each of four channels, from two rows of x.
+static inline __attribute__((always_inline)) void take_blocks(HVX_Vector b[4], const uint8_t *x, int32_t row, int32_t beside)
+{
+    const uint8_t *below = x + row;
+    const HVX_VectorPair upper = Q6_W_vdeal_VVR(TN_HX_CVU(x + beside), TN_HX_CVU(x), -1);
+    const HVX_VectorPair lower = Q6_W_vdeal_VVR(TN_HX_CVU(below + beside), TN_HX_CVU(below), -1);
+    const HVX_VectorPair even = Q6_Wb_vshuffoe_VbVb(Q6_V_lo_W(lower), Q6_V_lo_W(upper));
+    const HVX_VectorPair odd = Q6_Wb_vshuffoe_VbVb(Q6_V_hi_W(lower), Q6_V_hi_W(upper));
+    b[0] = Q6_V_lo_W(even);
+    b[1] = Q6_V_lo_W(odd);
+    b[2] = Q6_V_hi_W(even);
+    b[3] = Q6_V_hi_W(odd);
+}
+
+static inline __attribute__((always_inline)) HVX_Vector sum(HVX_Vector block, HVX_Vector below, const int32_t *w)
+{
+    const HVX_Vector beside = Q6_V_vror_VR(Q6_Vh_vshuffe_VhVh(below, block), 4);
+    return Q6_Vw_vrmpyacc_VwVubRb(Q6_Vw_vrmpyacc_VwVubRb(Q6_Vw_vrmpy_VubRb(block, w[0]), below, w[1]), beside, w[2]);
+}
+
+typedef struct strip {
+    const tn_hx_blocks_channel *channels;
+    const tn_hx_ends *ends;
+    int32_t row, to_row;         // bytes from a row to the next, of x and of y
+} strip;
+
+// n pairs of rows; x: the first tap of the first.
+static inline __attribute__((always_inline)) void strip_run(const strip *t, const uint8_t *restrict x, uint8_t *restrict to, int32_t n, int by)
+{
+    const tn_hx_blocks_channel *c = t->channels;
+    const int32_t beside = tn_hx_opaque(TN_HX_VECTOR), row = t->row, to_row = t->to_row, down = c[0].line.down;
+    const HVX_Vector zero = t->ends->zero, low = t->ends->low, high = t->ends->high;
+    HVX_Vector now[4], bias[4], m[4];
+    tn_hx_line_lanes lines[4];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        bias[i] = Q6_V_vsplat_R(c[i].bias);
+        m[i] = Q6_V_vsplat_R(c[i].multiplier);
+        lines[i] = tn_hx_line_splat(&c[i].line);
+    }
+    take_blocks(now, x, row, beside);
+#pragma clang loop unroll(disable)
+    for (; n > 0; n--) {
+        HVX_Vector next[4], after[4], h[4], out[2];
+        take_blocks(next, x + 2 * row, row, beside);
+        take_blocks(after, x + 4 * row, row, beside);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const HVX_Vector a = sum(now[i], next[i], c[i].weights), b = sum(next[i], after[i], c[i].weights);
+            if (by == BY_Q31) {
+                h[i] = Q6_Vh_vasr_VwVwR_rnd_sat(tn_hx_q31_product(Q6_Vw_vadd_VwVw(b, bias[i]), m[i]),
+                                                tn_hx_q31_product(Q6_Vw_vadd_VwVw(a, bias[i]), m[i]), c[i].right);
+            } else {
+                h[i] = tn_hx_line_halves(a, b, &lines[i], c[i].line.left, by == BY_EVEN_LINE);
+            }
+            now[i] = after[i];
+        }
+        if (by == BY_Q31) {
+            tn_hx_pack_narrow(h, zero, low, high, out);
+        } else {
+            const HVX_Vector ab = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(Q6_Vub_vasr_VhVhR_sat(h[1], h[0], down), low), high);
+            const HVX_Vector cd = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(Q6_Vub_vasr_VhVhR_sat(h[3], h[2], down), low), high);
+            out[0] = Q6_Vh_vshuffe_VhVh(cd, ab);
+            out[1] = Q6_Vh_vshuffo_VhVh(cd, ab);
+        }
+        TN_HX_VU(to) = out[0];
+        TN_HX_VU(to + to_row) = out[1];
+        x += 4 * row;
+        to += 2 * to_row;
+    }
+}
+
+static void run_q31(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_Q31); }
+static void run_line(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_LINE); }
+static void run_even_line(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_EVEN_LINE); }
+
+void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, const tn_hx_value *x, const uint8_t *from,
+                        const tn_hx_value *y, uint8_t *to)
+{
+    static void (*const runs[])(const strip *, const uint8_t *, uint8_t *, int32_t) = {NULL, run_q31, run_line, run_even_line};
+    tn_hx_ends ends;
+    tn_hx_ends_set(&ends, y->zero, attr->low, attr->high);
+    strip t = {.channels = blocks->channels + 4 * plane, .ends = &ends, .row = 4 * x->pitch, .to_row = 4 * y->pitch};
+    const int32_t pairs = y->height / 2;
+    for (int32_t at = 0;; at += STRIP) {
+        if (at + STRIP > y->width) {
+            at = y->width > STRIP ? y->width - STRIP : 0;
+        }
+        const uint8_t *first = from + 4 * (blocks->first + 2 * at);
+        uint8_t *result = to + 4 * at;
+        runs[blocks->ways[plane]](&t, first, result, pairs);
+        if (y->height % 2) {   // the last row by itself: both rows of the pair are it, the second one last
+            strip last = t;
+            last.row = 4 * x->pitch;
+            uint8_t rows[2 * TN_HX_VECTOR] __attribute__((aligned(128)));
+            last.to_row = TN_HX_VECTOR;
+            runs[blocks->ways[plane]](&last, first + (uint32_t)(8 * (y->height - 1) * x->pitch), rows, 1);
+            TN_HX_VU(result + (uint32_t)(y->height - 1) * (uint32_t)t.to_row) = TN_HX_V(rows);
+        }
+        if (at + STRIP >= y->width) {
+            break;
+        }
+    }
+    tn_hx_fill_plane(y, to);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise 3 x 3 of stride 2 in blocks of 2 x 2 pixels.
+// Ownership: plans in the graph's pool. Threads: prepare: the serving thread; plane: any.
+#ifndef TN_HX_BLOCKS_H
+#define TN_HX_BLOCKS_H
+
+#include "exec/hexagon/dsp/vec/hx_line.h"
+
+typedef struct tn_hx_blocks_channel {
+    int32_t weights[3];          // of the block, of the block below it, and of the column beside both
+    int32_t bias, multiplier, right;   // fixed_q31
+    tn_hx_line line;             // float_rne; the four of a plane have the same `down`
+} tn_hx_blocks_channel;
+
+typedef struct tn_hx_blocks {
+    tn_hx_blocks_channel *channels;
+    uint8_t *ways;               // [planes]: 0: the plane cannot be done this way
+    int32_t all;                 // every plane can
+    int32_t first;               // flat pixel of x under the upper left tap of the first pixel
+} tn_hx_blocks;
+
+int tn_hx_blocks_fits(const tn_hx_attr *attr, int mode);
+uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const tn_hx_requant *requant);
+// One plane, padding and all.
+void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, const tn_hx_value *x, const uint8_t *from,
+                        const tn_hx_value *y, uint8_t *to);
+
+#endif
