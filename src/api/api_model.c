@@ -85,6 +85,25 @@ static tn_status take_optimised(tenon_model *model, tn_diag *diag)
     return tn_api_closed(model) ? TN_OK : tn_infer_graph(model->optimised, &model->heap, diag);
 }
 
+// Takes the pages of [data, data + bytes) in the model's files out of memory: what is needed again comes back from the system's cache.
+static void forget_source(void *context, const void *data, size_t bytes)
+{
+    const tenon_model *model = context;
+    tn_file_forget(&model->file, data, bytes);
+    for (size_t i = 0; i < model->import.n_files; i++) {
+        tn_file_forget(&model->import.files[i], data, bytes);
+    }
+}
+
+static void forget_all_sources(tenon_model *model)
+{
+    tn_file_forget(&model->file, model->file.data, model->file.size);
+    for (size_t i = 0; i < model->import.n_files; i++) {
+        const tn_file *file = &model->import.files[i];
+        tn_file_forget(file, file->data, file->size);
+    }
+}
+
 static tn_status optimise(tenon_model *model, tn_diag *diag)
 {
     if (model->import.optimised) {
@@ -101,17 +120,9 @@ static tn_status optimise(tenon_model *model, tn_diag *diag)
     }
     tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor,
                                .floats = !model->integers};
-    return tn_optimise(model->optimised, &context, NULL);
-}
-
-// Packed weights take the place of the file's pages in memory instead of lying beside them.
-static void forget_source(void *context, const void *data, size_t bytes)
-{
-    const tenon_model *model = context;
-    tn_file_forget(&model->file, data, bytes);
-    for (size_t i = 0; i < model->import.n_files; i++) {
-        tn_file_forget(&model->import.files[i], data, bytes);
-    }
+    const tn_status status = tn_optimise(model->optimised, &context, NULL);
+    forget_all_sources(model);   // folded weights have been read for the last time
+    return status;
 }
 
 static tn_status check_pin(const char *sha256, const uint8_t *data, size_t size, const char *place, tn_diag *diag)
@@ -147,7 +158,7 @@ static tn_status fill(tenon_model *model, const uint8_t *data, size_t size, cons
     }
     model->has_lock = true;
     TN_TRY(tn_weights_init(&model->weights, &model->heap, diag));
-    model->weights.packed = forget_source;
+    model->weights.packed = forget_source;   // packed weights take the place of the file's pages
     model->weights.context = model;
     if (options->sha256) {
         TN_TRY(check_pin(options->sha256, data, size, "model", diag));
