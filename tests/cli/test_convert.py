@@ -195,6 +195,29 @@ class Convert(test_cli.Command):
                 p.kill()
                 p.wait()
 
+    @unittest.skipUnless(os.path.exists("/proc/self/smaps"), "no smaps here")
+    def test_folded_weights_are_there_once(self):
+        weights = tiny.tensor(tiny.FLOAT, [SIDE, SIDE], [0.5] * (SIDE * SIDE), "w")
+        scale = tiny.tensor(tiny.FLOAT, [SIDE], [1.0 + i for i in range(SIDE)], "s")
+        path = self.write("scaled.onnx", tiny.model(
+            [tiny.node("MatMul", ["x", "w"], ["m"]), tiny.node("Mul", ["m", "s"], ["y"])],
+            [("x", tiny.FLOAT, [1, SIDE])], [("y", tiny.FLOAT, [1, SIDE])], [weights, scale])).resolve()
+        kib = SIDE * SIDE * 4 // 1024
+        process = subprocess.Popen([TOOL, "bench", str(path), "--runs", "1000000", "--threads", "1", "--no-progress"], stdout=subprocess.DEVNULL)
+        try:
+            deadline = time.monotonic() + 60
+            copied, mapped = 0, kib
+            while time.monotonic() < deadline and (copied < kib or mapped > kib // 2):
+                time.sleep(0.1)
+                status = Path(f"/proc/{process.pid}/status").read_text()
+                copied = int(re.search(r"RssAnon:\s*(\d+)", status).group(1))
+                mapped = self.mapping(process, path)["Rss"] if copied >= kib else kib
+            self.assertGreaterEqual(copied, kib)
+            self.assertLess(mapped, kib // 2)     # the scaled copy takes the place of the file's pages
+        finally:
+            process.kill()
+            process.wait()
+
 
 if __name__ == "__main__":
     unittest.main()
