@@ -2,8 +2,8 @@
 // Convolution of bytes on the CPU, plain layout: qlinear_conv and conv_integer.
 //
 //   general     the weights [M][C / group * taps] times the pixels under a tile's windows, by kernels/qgemm/qsum.h
-//   few pixels  a result pixel or two: each a sum along one row of weights
-//   depthwise   plane by plane, two taps at a time
+//   depthwise   plane by plane: rows 2r and 2r + 1 lie as pairs, [phase of the stride][r][column], so that a pair of taps below each other
+//               is one product; with stride 1 the same pairs serve two rows of results, with the weights a row further down for the second
 //
 // Windows read a padded copy of x whose columns are dealt to `stride` phases, [rows][stride][phase], so that every tap reads neighbours;
 // a window of one tap without pads or strides reads x itself. Zero points may be known in the run only, weights too.
@@ -20,10 +20,12 @@ typedef struct tn_qconv_params {
     tn_window w;                  // widened to three dims, the first of which is 1
     int64_t group, cg, mg;        // channels of a group on each side
     int64_t taps, k, m;
-    bool depthwise;               // one channel of x in a group, and few taps
+    bool depthwise;               // one channel of x in a group, strides 1 or 2 down, no dilation down, and few taps
     bool flat;                    // x is read as it lies
     int64_t rows, phase, plane;   // of the padded copy: rows that windows reach, columns of a phase, elements of a plane
-    const int64_t *reach;         // taps: where each lies from the window's first element in the copy
+    const int64_t *reach;         // taps: where each lies from the window's first element in the copy; depthwise: pairs of taps, in pairs
+    int64_t sets;                 // depthwise: rows of results of a row of pairs
+    int64_t pair_taps, pair_rows, positions;   // pairs of taps; rows of pairs; first elements of windows, with what lies between rows
     int x_zero, weights, w_zero;  // operands
     bool x_signed;
     size_t copy_bytes;            // general: of the copy of x, which comes first in the workspace

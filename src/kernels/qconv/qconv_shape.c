@@ -66,17 +66,38 @@ static tn_status set_copy(tn_prepare *prepare, tn_qconv_params *p)
     return TN_OK;
 }
 
+// Rows as pairs, and where each pair of taps lies in them.
+static tn_status set_pairs(tn_prepare *prepare, tn_qconv_params *p)
+{
+    const tn_window *w = &p->w;
+    p->sets = w->stride[1] == 1 ? 2 : 1;
+    const int64_t down = (w->kernel[1] + p->sets) / 2;     // a row further down for the second set
+    p->pair_taps = down * w->kernel[2];
+    p->pair_rows = TN_CEIL_DIV(w->out[1], p->sets) + down - 1;
+    p->positions = TN_CEIL_DIV(w->out[1], p->sets) * p->phase;
+    int64_t *reach = tn_arena_array(prepare->arena, (size_t)p->pair_taps, sizeof *reach);
+    if (!reach) {
+        return tn_fail_memory(prepare->diag, prepare->query->name, (size_t)p->pair_taps * sizeof *reach);
+    }
+    for (int64_t tap = 0; tap < p->pair_taps; tap++) {
+        const int64_t kx = tap % w->kernel[2] * w->dilation[2];
+        reach[tap] = (kx % w->stride[2] * p->pair_rows + tap / w->kernel[2]) * p->phase + kx / w->stride[2];
+    }
+    p->reach = reach;
+    return TN_OK;
+}
+
 static tn_status set_scratch(tn_prepare *prepare, tn_qconv_params *p)
 {
     const tn_shape *x = &prepare->query->in[0]->shape;
-    const size_t threads = TN_MAX(prepare->query->threads, 1u);
-    size_t at, planes = 0;
+    const size_t threads = TN_MAX(prepare->query->threads, 1u), planes = p->flat || p->depthwise ? 0 : (size_t)(x->dims[0] * x->dims[1]);
+    size_t at;
     if (p->depthwise) {
-        // A plane with a few elements behind it, which whole vectors may read, and the sums of sixteen pixels.
-        p->slot_bytes = ((size_t)p->plane + 64) * sizeof(int16_t);
+        // Pairs, with what whole vectors read behind them; the lines they are made of; results with what lies between their rows.
+        TN_TRY(set_pairs(prepare, p));
+        const size_t pairs = (size_t)(p->w.stride[2] * p->pair_rows * p->phase) + 128;
+        p->slot_bytes = pairs * 2 * sizeof(int16_t) + (size_t)(2 * p->pair_rows * p->phase) + 64 + 2 * ((size_t)p->positions + 128) * sizeof(int32_t) + 64;
     } else {
-        planes = p->flat ? 0 : (size_t)(x->dims[0] * x->dims[1]);
-        p->copy_bytes = p->flat ? 0 : ((size_t)p->plane * planes + 64 + 63) / 64 * 64;
         p->slot_bytes = tn_qsum_slot_bytes(p->k, p->mg);
     }
     p->slot_bytes = (p->slot_bytes + 63) / 64 * 64;
@@ -104,7 +125,7 @@ static tn_status prepare_at(tn_prepare *prepare, int x_zero, int weights, int w_
     p->mg = p->m / p->group;
     p->taps = p->w.kernel[1] * p->w.kernel[2];
     p->k = p->cg * p->taps;
-    p->depthwise = p->cg == 1 && p->taps <= TN_QCONV_MAX_TAPS && p->mg <= 4;
+    p->depthwise = p->cg == 1 && p->taps <= TN_QCONV_MAX_TAPS && p->mg <= 4 && p->w.dilation[1] == 1 && p->w.stride[1] <= 2;
     p->x_signed = query->in[0]->dtype == TN_I8;
     p->x_zero = x_zero;
     p->weights = weights;

@@ -25,6 +25,7 @@ typedef struct tn_qsum_results {
     const tn_requant *factor;    // NULL: sums are the results, int32
     const int32_t *bias;
     int32_t zero, low, high;
+    bool is_signed;              // the results
 } tn_qsum_results;
 
 // Bytes of a slot's workspace for this K and at most `rows` rows; a multiple of 64.

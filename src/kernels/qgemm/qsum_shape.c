@@ -40,7 +40,8 @@ tn_status tn_qsum_results_init(tn_prepare *prepare, const tn_qlinear_attr *q, co
         factors[i] = tn_requant_factor(q->rounding, (float)tn_element(x_scale, 0), (float)tn_qsum_at(w_scale, i), (float)tn_element(y_scale, 0));
         biases[i] = (int32_t)tn_qsum_at(shift, i);
     }
-    *results = (tn_qsum_results){.factor = factors, .bias = biases, .zero = (int32_t)tn_qsum_at(y_zero, 0)};
+    *results = (tn_qsum_results){.factor = factors, .bias = biases, .zero = (int32_t)tn_qsum_at(y_zero, 0),
+                                   .is_signed = query->out[0]->dtype == TN_I8};
     tn_qlinear_range(q, query->out[0]->dtype, &results->low, &results->high);
     return TN_OK;
 }

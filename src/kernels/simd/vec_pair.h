@@ -116,6 +116,44 @@ TN_INLINE tn_vi tn_vi_requant(tn_vi sum, tn_vf scale, tn_vf zero, tn_vf low, tn_
     return tn_vf_to_vi(tn_vf_maxq(tn_vf_minq(v, high), low));
 }
 
+// TN_REQUANT_RUN bytes of tn_vi_requant at once, from sums + bias. Bounds and the zero point are taken in 16 and 8 bits, whose saturation
+// changes nothing: what saturates is out of bounds. is_signed: of the bytes; bias: TN_VL of them, or `step` 0 and one for all.
+#if defined(__AVX2__) && !defined(__AVX512BW__)
+#define TN_REQUANT_RUN 32
+TN_INLINE void tn_requant_bytes(const int32_t *sums, const int32_t *bias, int step, tn_vf scale, int16_t zero, uint8_t low, uint8_t high,
+                                bool is_signed, uint8_t *y)
+{
+    // Beyond 2^22 nothing is within bounds; conversion gives the least integer below its range.
+    const __m256 most = _mm256_set1_ps((float)TN_REQUANT_BOUND);
+    __m256i v[4];
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; i++) {
+        const __m256i shift = step ? tn_vi_load_i32(bias + 8 * i) : _mm256_set1_epi32(*bias);
+        const __m256 sum = _mm256_cvtepi32_ps(_mm256_add_epi32(tn_vi_load_i32(sums + 8 * i), shift));
+        v[i] = _mm256_cvtps_epi32(_mm256_min_ps(_mm256_mul_ps(sum, scale), most));
+    }
+    const __m256i zeros = _mm256_set1_epi16(zero), least = _mm256_set1_epi8((char)low), greatest = _mm256_set1_epi8((char)high);
+    const __m256i a = _mm256_adds_epi16(_mm256_packs_epi32(v[0], v[1]), zeros), b = _mm256_adds_epi16(_mm256_packs_epi32(v[2], v[3]), zeros);
+    const __m256i order = _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7);
+    __m256i bytes;
+    if (is_signed) {
+        bytes = _mm256_max_epi8(_mm256_min_epi8(_mm256_packs_epi16(a, b), greatest), least);
+    } else {
+        bytes = _mm256_max_epu8(_mm256_min_epu8(_mm256_packus_epi16(a, b), greatest), least);
+    }
+    _mm256_storeu_si256((__m256i *)(void *)y, _mm256_permutevar8x32_epi32(bytes, order));
+}
+#else
+#define TN_REQUANT_RUN TN_VL
+TN_INLINE void tn_requant_bytes(const int32_t *sums, const int32_t *bias, int step, tn_vf scale, int16_t zero, uint8_t low, uint8_t high,
+                                bool is_signed, uint8_t *y)
+{
+    const tn_vi sum = tn_vi_add(tn_vi_load_i32(sums), step ? tn_vi_load_i32(bias) : tn_vi_set(*bias));
+    tn_vi_store_8(y, tn_vi_requant(sum, scale, tn_vf_set((float)zero), tn_vf_set((float)(is_signed ? (int8_t)low : low)),
+                                   tn_vf_set((float)(is_signed ? (int8_t)high : high))));
+}
+#endif
+
 #if defined(__AVX512BW__)
 // As tn_requant_q31 for 0 <= right <= 31 and no shift to the left, then + zero and bounds.
 TN_INLINE tn_vi tn_vi_requant_q31(tn_vi sum, int32_t multiplier, int32_t right, int32_t zero, int32_t low, int32_t high)
