@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution of bytes on the CPU, plain layout: qlinear_conv and conv_integer.
 //
-//   general     the weights [M][C / group * taps] times the pixels under a tile's windows, by kernels/qgemm/qsum.h
+//   general     the weights [M][C / group * taps] times the pixels under a tile's windows, by kernels/qgemm/qsum.h; constant
+//               weights without a zero point are packed by fours (qquad.h) where the tier multiplies bytes
 //   depthwise   plane by plane: rows 2r and 2r + 1 lie as pairs, [phase of the stride][r][column], so that a pair of taps below each other
 //               is one product; with stride 1 the same pairs serve two rows of results, with the weights a row further down for the second
 //
@@ -11,6 +12,7 @@
 #ifndef TN_QCONV_KERNEL_H
 #define TN_QCONV_KERNEL_H
 
+#include "kernels/qgemm/qquad.h"
 #include "kernels/qgemm/qsum.h"
 #include "ops/quant/op_qlinear.h"
 
@@ -31,6 +33,8 @@ typedef struct tn_qconv_params {
     size_t copy_bytes;            // general: of the copy of x, which comes first in the workspace
     size_t slot_bytes;
     tn_qsum_results results;
+    bool packed;                  // weights by fours
+    tn_qquads quads;
 } tn_qconv_params;
 
 bool tn_qconv_match(const tn_query *query, const char **why);

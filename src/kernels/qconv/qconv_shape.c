@@ -109,6 +109,51 @@ static tn_status set_scratch(tn_prepare *prepare, tn_qconv_params *p)
     return tn_scratch_add(prepare, threads, p->slot_bytes, &at);
 }
 
+static void pack_part(void *dst, const tn_query *query, const void *params, int64_t part)
+{
+    const tn_qconv_params *p = params;
+    const int64_t group = part / p->quads.blocks;
+    tn_qquads_pack((char *)dst + (size_t)part * p->quads.block_bytes, &p->quads,
+                   (const uint8_t *)query->in[p->weights]->data + group * p->mg * p->k, part % p->quads.blocks);
+}
+
+static void pack(void *dst, const tn_query *query, const void *params)
+{
+    const tn_qconv_params *p = params;
+    for (int64_t part = 0; part < p->quads.group * p->quads.blocks; part++) {
+        pack_part(dst, query, params, part);
+    }
+}
+
+// No zero points of weights but 0 for signed and 128 for unsigned ones.
+static bool middle_zero(const tn_tensor *weights, const tn_tensor *zero)
+{
+    bool fits = weights->data != NULL && (zero ? zero->data != NULL : weights->dtype == TN_I8);
+    for (int64_t i = 0; fits && zero && i < tn_tensor_count(zero); i++) {
+        fits = tn_qsum_zero(zero, i) == (weights->dtype == TN_I8 ? 0 : 128);
+    }
+    return fits;
+}
+
+// Constant weights go by fours where the tier has an instruction for it.
+static tn_status set_packs(tn_prepare *prepare, tn_qconv_params *p)
+{
+    const tn_query *query = prepare->query;
+    const tn_tensor *weights = query->in[p->weights], *zero = p->w_zero < query->n_in ? query->in[p->w_zero] : NULL;
+    const bool clip = prepare->row->impl != TN_IMPL_VNNI;
+    if (prepare->row->impl == TN_IMPL_PORTABLE || p->depthwise || !middle_zero(weights, zero)) {
+        return TN_OK;
+    }
+    if (!tn_qquads_init(&p->quads, p->group, p->mg, p->k, clip, weights->dtype == TN_U8)) {
+        return TN_OK;
+    }
+    p->packed = true;
+    prepare->packs[0] = (tn_pack){.operand = p->weights, .id = "qquads", .variant = (uint64_t)clip + 2 * (uint64_t)p->group, .bytes = p->quads.bytes,
+                                  .pack = pack, .part = pack_part, .parts = p->group * p->quads.blocks};
+    prepare->n_packs = 1;
+    return TN_OK;
+}
+
 static tn_status prepare_at(tn_prepare *prepare, int x_zero, int weights, int w_zero, tn_qconv_params **params)
 {
     const tn_query *query = prepare->query;
@@ -132,6 +177,7 @@ static tn_status prepare_at(tn_prepare *prepare, int x_zero, int weights, int w_
     p->w_zero = w_zero;
     *params = p;
     TN_TRY(set_copy(prepare, p));
+    TN_TRY(set_packs(prepare, p));
     return set_scratch(prepare, p);
 }
 

@@ -10,8 +10,8 @@ size_t tn_qsum_slot_bytes(int64_t k, int64_t rows)
 {
     const size_t depth = (size_t)TN_MIN(k + k % 2, TN_QSUM_DEPTH);
     const size_t kept = (size_t)(k > TN_QSUM_DEPTH ? TN_MIN(rows, TN_QSUM_ROWS) : TN_MIN(rows, TN_QSUM_SLICE));
-    return 2 * TN_QSUM_TILE * sizeof(int16_t) + 4 * TN_QSUM_TILE + (TN_QSUM_TILE + TN_QSUM_SLICE) * depth * sizeof(int16_t) +
-           (kept + 1) / 2 * 2 * TN_QSUM_TILE * sizeof(int32_t);
+    return 2 * TN_QSUM_TILE * sizeof(int16_t) + 8 * TN_QSUM_TILE + (TN_QSUM_TILE + TN_QSUM_SLICE) * depth * sizeof(int16_t) +
+           (kept + 3) / 4 * 4 * TN_QSUM_TILE * sizeof(int32_t);
 }
 
 int64_t tn_qsum_rows(int64_t rows, int64_t tiles, unsigned threads)

@@ -10,7 +10,7 @@
 
 #define BYTES (1u << TN_U8 | 1u << TN_I8)
 
-enum { CHANNELS = 1, BIAS = 2, NO_ZERO = 4 };   // scales and zero points for each channel (column); bias; zero points left out
+enum { CHANNELS = 1, BIAS = 2, NO_ZERO = 4, MIDDLE = 8 };   // scales and zero points for each channel (column); bias; zero points left out; weights around 0
 
 typedef struct layer {
     int64_t n, c, h, w, m, k, s, p, g;
@@ -22,7 +22,8 @@ static const layer layers[] = {
     {1, 24, 7, 7, 24, 3, 1, 1, 24, CHANNELS | BIAS},
     {2, 8, 6, 5, 8, 3, 1, 1, 1, 0},           {1, 33, 4, 4, 17, 1, 1, 0, 1, CHANNELS},        {1, 12, 8, 9, 12, 5, 2, 2, 12, BIAS},
     {1, 8, 10, 10, 12, 3, 1, 1, 4, CHANNELS}, {1, 1, 28, 28, 8, 5, 1, 2, 1, NO_ZERO},         {1, 64, 3, 3, 32, 3, 1, 1, 1, BIAS},
-    {0, 3, 4, 4, 5, 3, 1, 1, 1, BIAS},
+    {0, 3, 4, 4, 5, 3, 1, 1, 1, BIAS},        {1, 160, 9, 13, 33, 1, 1, 0, 1, MIDDLE | BIAS}, {1, 96, 7, 7, 18, 3, 1, 1, 2, MIDDLE | CHANNELS},
+    {1, 70, 12, 11, 7, 3, 2, 1, 1, MIDDLE},
 };
 
 typedef struct product {
@@ -96,14 +97,23 @@ static bool make_conv(tn_case *c, tn_arena *arena, tn_rand *r, const layer *l, b
     const tn_case_in x = bytes_in(tx, (tn_shape){4, {l->n, l->c, l->h, l->w}});
     tn_case_in w = bytes_in(tw, (tn_shape){4, {l->m, l->c / l->g, l->k, l->k}});
     w.constant = true;
+    tn_case_in w_zero = zero_in(tw, each);
+    if (l->flags & MIDDLE) {
+        // Few or many neighbours whose products leave 16 bits.
+        static const int spread[] = {127, 85, 72, 66, 40};
+        const int most = TN_DRAW(r, spread);
+        w_zero.low = w_zero.high = tw == TN_I8 ? 0 : 128;
+        w.low = w_zero.low - most;
+        w.high = w_zero.low + most;
+    }
     if (!requantise) {
-        const tn_case_in in[] = {x, w, zero_in(tx, one), zero_in(tw, each)};
+        const tn_case_in in[] = {x, w, zero_in(tx, one), w_zero};
         memcpy(c->in, in, sizeof in);
         c->n_in = l->flags & NO_ZERO ? 2 : 4;
         return true;
     }
     const tn_case_in bias = {.dtype = TN_I32, .shape = channel, .low = -9000, .high = 9000, .constant = true};
-    const tn_case_in in[] = {x, scale_in(one, 0.01, 0.03), zero_in(tx, one), w, scale_in(each, 0.005, 0.02), zero_in(tw, each),
+    const tn_case_in in[] = {x, scale_in(one, 0.01, 0.03), zero_in(tx, one), w, scale_in(each, 0.005, 0.02), w_zero,
                              scale_in(one, 0.2, 0.9), zero_in(tx, one), bias};
     memcpy(c->in, in, sizeof in);
     c->n_in = l->flags & BIAS ? 9 : 8;
@@ -190,7 +200,7 @@ static layer draw_layer(tn_rand *r)
 {
     static const int64_t channels[] = {1, 3, 4, 8, 15, 16, 17, 33};
     layer l = {.n = tn_rand_range(r, 1, 2), .c = TN_DRAW(r, channels), .m = TN_DRAW(r, channels), .k = tn_rand_range(r, 1, 4),
-               .s = tn_rand_range(r, 1, 2), .g = 1, .flags = (int)tn_draw_index(r, 8)};
+               .s = tn_rand_range(r, 1, 2), .g = 1, .flags = (int)tn_draw_index(r, 16)};
     if (tn_draw_index(r, 3) == 0) {
         l.g = l.m = l.c;
     }
