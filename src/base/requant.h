@@ -152,7 +152,8 @@ static inline int32_t tn_wide_sum(const tn_requant_pair *p, int32_t a, int32_t b
     }
     const int32_t u = tn_requant_q31(a * (1 << TN_WIDE_UP), p->a.multiplier, p->a.shift);
     const int32_t v = tn_requant_q31(b * (1 << TN_WIDE_UP), p->b.multiplier, p->b.shift);
-    return tn_clamp_i32(tn_requant_q31(minus ? u - v : u + v, p->y.multiplier, p->y.shift), p->low, p->high);
+    const int32_t sum = tn_saturate_i32((int64_t)u + (minus ? -(int64_t)v : v));
+    return tn_clamp_i32(tn_requant_q31(sum, p->y.multiplier, p->y.shift), p->low, p->high);
 }
 #define TN_WIDE_BITS 4            // of a value below the entries of a table, between which it interpolates
 #define TN_WIDE_ENTRIES 4097      // of a table: for the values -32768, -32752 ... 32768

@@ -22,7 +22,7 @@ typedef struct dsp_case {
     uint32_t n_in;
     case_tensor in[CASE_OPERANDS], y;
     int32_t strides[2], pads[4], dilations[2], kernel[2], clamp[2];
-    int32_t group, rounding, axis, count_pad, mode, transpose;
+    int32_t group, rounding, axis, count_pad, mode, transpose, down;
     uint32_t factor;
     bool has_clamp;
     uint32_t n_multipliers, n_scales, n_regions;
@@ -38,6 +38,9 @@ void case_draw(dsp_case *c, int op, tn_rand *r, bool big);
 // Fills y by the definition.
 void case_reference(dsp_case *c);
 void case_free(dsp_case *c);
+// The parts of both for operators on 16 bits; false: it is none.
+bool case_draw_wide(dsp_case *c, tn_rand *r, bool big);
+bool case_reference_wide(dsp_case *c);
 // Writes the operands' values and the node into a graph; returns the id of the result. given[i]: an id the graph has for operand i, or 0.
 // inputs: the operands that became graph inputs.
 uint32_t case_write(const dsp_case *c, dsp_graph *g, const uint32_t given[CASE_OPERANDS], uint32_t inputs[CASE_OPERANDS], uint32_t *n_inputs);

@@ -546,7 +546,11 @@ void case_draw(dsp_case *c, int op, tn_rand *r, bool big)
     case TN_HEX_OP_CONCAT: draw_concat(c, r, big); break;
     case TN_HEX_OP_COPY: draw_copy(c, r, big); break;
     case TN_HEX_OP_RESIZE: draw_resize(c, r, big); break;
-    default: draw_binary(c, r, big); break;
+    default:
+        if (!case_draw_wide(c, r, big)) {
+            c->has_clamp = false;
+            draw_binary(c, r, big);
+        }
     }
     const int32_t *x = c->in[0].t.dims, *y = c->y.t.dims;
     snprintf(c->text, sizeof c->text, "%s x=[%d,%d,%d,%d] rank %u y=[%d,%d,%d,%d] k=%d,%d s=%d,%d d=%d,%d p=%d,%d,%d,%d g=%d round=%d type=%u mult=%u",
@@ -635,7 +639,12 @@ void case_store(const case_tensor *x, uint8_t *bytes)
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
-        bytes[i] = (uint8_t)x->v[i];
+        const int16_t half = (int16_t)x->v[i];
+        if (x->t.dtype == TN_HEX_S16) {
+            memcpy(bytes + 2 * i, &half, sizeof half);
+        } else {
+            bytes[i] = (uint8_t)x->v[i];
+        }
     }
 }
 
@@ -647,7 +656,11 @@ void case_load(const case_tensor *like, const uint8_t *bytes, int32_t *v)
         return;
     }
     for (uint32_t i = 0; i < n; i++) {
-        v[i] = like->t.dtype == TN_HEX_S8 ? (int8_t)bytes[i] : bytes[i];
+        int16_t half = 0;
+        if (like->t.dtype == TN_HEX_S16) {
+            memcpy(&half, bytes + 2 * i, sizeof half);
+        }
+        v[i] = like->t.dtype == TN_HEX_S16 ? half : like->t.dtype == TN_HEX_S8 ? (int8_t)bytes[i] : bytes[i];
     }
 }
 
@@ -660,7 +673,7 @@ static void write_attrs(const dsp_case *c, dsp_graph *g)
         {TN_HEX_ATTR_TRANSPOSE, &c->transpose, 1}, {TN_HEX_ATTR_FACTOR, &c->factor, 1}, {TN_HEX_ATTR_CLAMP, c->clamp, c->has_clamp ? 2 : 0},
         {TN_HEX_ATTR_MULTIPLIER, c->multipliers, c->n_multipliers},
         {TN_HEX_ATTR_SHIFT, c->shifts, c->rounding == TN_HEX_FIXED_Q31 ? c->n_multipliers : 0},
-        {TN_HEX_ATTR_SCALES, c->scales, c->n_scales}, {TN_HEX_ATTR_REGIONS, c->regions, c->n_regions}};
+        {TN_HEX_ATTR_SCALES, c->scales, c->n_scales}, {TN_HEX_ATTR_REGIONS, c->regions, c->n_regions}, {TN_HEX_ATTR_DOWN, &c->down, c->down ? 1 : 0}};
     for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].n) {
             dsp_attr(g, rows[i].key, rows[i].words, rows[i].n);

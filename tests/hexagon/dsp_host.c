@@ -191,7 +191,7 @@ void dsp_unmap(dsp *d, dsp_buffer *b)
 
 // ---- graphs ----
 
-uint32_t dsp_size(uint32_t dtype) { return dtype == TN_HEX_S32 || dtype == TN_HEX_F32 ? 4 : 1; }
+uint32_t dsp_size(uint32_t dtype) { return dtype == TN_HEX_S32 || dtype == TN_HEX_F32 ? 4 : dtype == TN_HEX_S16 ? 2 : 1; }
 
 uint32_t dsp_count(const dsp_tensor *t)
 {

@@ -341,6 +341,9 @@ void case_reference(dsp_case *c)
     case TN_HEX_OP_CONCAT: concat(c); break;
     case TN_HEX_OP_COPY: copy(c); break;
     case TN_HEX_OP_RESIZE: resize(c); break;
-    default: binary(c); break;
+    default:
+        if (!case_reference_wide(c)) {
+            binary(c);
+        }
     }
 }

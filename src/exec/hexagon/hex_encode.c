@@ -230,7 +230,7 @@ void tn_hex_node_end(tn_hex_encoder *e) { count_words(e, &e->nodes, e->record); 
 
 // ---- rows ----
 
-static const tn_hex_row_list *const lists[] = {&tn_hex_rows_sum, &tn_hex_rows_map, &tn_hex_rows_move};
+static const tn_hex_row_list *const lists[] = {&tn_hex_rows_sum, &tn_hex_rows_map, &tn_hex_rows_move, &tn_hex_rows_wide};
 
 bool tn_hex_has_row(const tn_op *op)
 {

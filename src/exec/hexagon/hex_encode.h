@@ -84,7 +84,7 @@ typedef struct tn_hex_row {
 #define TN_HEX_RESULT 16
 
 typedef struct tn_hex_row_list { const tn_hex_row *rows; size_t count; } tn_hex_row_list;
-extern const tn_hex_row_list tn_hex_rows_sum, tn_hex_rows_map, tn_hex_rows_move;
+extern const tn_hex_row_list tn_hex_rows_sum, tn_hex_rows_map, tn_hex_rows_move, tn_hex_rows_wide;
 
 // There is a row for the operator, for some types.
 bool tn_hex_has_row(const tn_op *op);

@@ -34,7 +34,7 @@ typedef enum role {
 } role;
 
 #define MAX_BIAS 1073741824.0     // 2^30: a bias of more would leave no room for the sum
-#define WIDE_BIAS 274877906944.0  // 2^38, for sums in 64 bits of which the DSP keeps the upper part in 32
+#define WIDE_BIAS 137438953472.0  // 2^37, for sums in 64 bits of which the DSP keeps the upper part in 32
 #define WIDE_WEIGHTS 8388607.0f   // the greatest sum of a channel's weights of 16 bits, for the same reason
 
 // ---- roles ----

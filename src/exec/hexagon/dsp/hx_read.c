@@ -122,7 +122,7 @@ static uint32_t read_value(tn_hx_graph *graph, tn_hex_cursor *in, int is_const)
     if (id == 0 || tn_hx_value_find(graph, id)) {
         return TN_HEX_WHY_ID;
     }
-    if (dtype == 0 || dtype >= sizeof sizes || dtype == TN_HEX_S16) {
+    if (dtype == 0 || dtype >= sizeof sizes) {
         return TN_HEX_WHY_DTYPE;
     }
     const int32_t least = dtype == TN_HEX_U8 ? 0 : dtype == TN_HEX_S8 ? -128 : 0;
@@ -231,6 +231,7 @@ static const struct { uint8_t key, n; uint16_t field; int32_t least, most; } sca
     {TN_HEX_ATTR_MODE, 1, offsetof(tn_hx_attr, mode), 0, 1},
     {TN_HEX_ATTR_TRANSPOSE, 1, offsetof(tn_hx_attr, transpose), 0, 1},
     {TN_HEX_ATTR_FACTOR, 1, offsetof(tn_hx_attr, factor), INT32_MIN, INT32_MAX},
+    {TN_HEX_ATTR_DOWN, 1, offsetof(tn_hx_attr, down), 0, 32},
 };
 
 static uint32_t read_attr(tn_hx_graph *graph, tn_hx_attr *attr, tn_hex_cursor *in)
@@ -341,10 +342,12 @@ static uint32_t read_node(tn_hx_graph *graph, tn_hex_cursor *in)
     }
     // The clamp in the terms of the u8 form, and within it.
     tn_hx_attr *a = &node->attr;
-    a->low = a->has_clamp ? a->low - dtype_least(y) : 0;
-    a->high = a->has_clamp ? a->high - dtype_least(y) : 255;
-    a->low = a->low < 0 ? 0 : a->low;
-    a->high = a->high > 255 ? 255 : a->high;
+    const int wide = y->dtype == TN_HEX_S16;
+    const int32_t least = wide ? INT16_MIN : 0, most = wide ? INT16_MAX : 255;
+    a->low = a->has_clamp ? a->low - dtype_least(y) : least;
+    a->high = a->has_clamp ? a->high - dtype_least(y) : most;
+    a->low = a->low < least ? least : a->low;
+    a->high = a->high > most ? most : a->high;
     if (a->low > a->high) {
         return TN_HEX_WHY_ATTR;
     }

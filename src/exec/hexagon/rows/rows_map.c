@@ -224,7 +224,7 @@ static void encode_global(tn_hex_encoder *e, const tn_query *query, const uint32
 static bool match_max(const tn_query *query, const char **why)
 {
     tn_window w;
-    if (!one_type(query, why)) {
+    if (query->in[0]->dtype != TN_I16 && !one_type(query, why)) {
         return false;
     }
     *why = "a window that hangs over the end, or places of the maxima";
@@ -235,7 +235,7 @@ static void encode_max(tn_hex_encoder *e, const tn_query *query, const uint32_t 
 {
     tn_window w;
     (void)tn_pool_window(query->attr, &query->in[0]->shape, &w);
-    tn_hex_node_begin(e, TN_HEX_OP_MAX_POOL);
+    tn_hex_node_begin(e, query->in[0]->dtype == TN_I16 ? TN_HEX_OP_WIDE_MAX_POOL : TN_HEX_OP_MAX_POOL);
     tn_hex_operand(e, in[0]);
     tn_hex_result(e, out[0]);
     window_attrs(e, &w);
@@ -282,15 +282,18 @@ static bool match_border(const tn_query *query, const char **why)
     const bool down = query->op == &tn_op_quantize_linear;
     const tn_quantize_attr *attr = query->attr;
     const tn_tensor *real = down ? query->in[0] : query->out[0], *bytes = down ? query->out[0] : query->in[0];
-    *why = "only between float32 and bytes by one scale";
-    return real->dtype == TN_F32 && is_byte(bytes) && good_scale(query, 1) && known(operand(query, 2)) &&
+    *why = "only between float32 and bytes or int16 by one scale, int16 without a zero point";
+    const bool wide = bytes->dtype == TN_I16 && (!operand(query, 2) || (known(operand(query, 2)) && tn_element(query->in[2], 0) == 0));
+    return real->dtype == TN_F32 && (is_byte(bytes) || wide) && good_scale(query, 1) && known(operand(query, 2)) &&
            (attr->precision == TN_NONE || attr->precision == TN_F32);
 }
 
 static void encode_border(tn_hex_encoder *e, const tn_query *query, const uint32_t *in, const uint32_t *out)
 {
     const float scale = scale_at(query, 1);
-    tn_hex_node_begin(e, query->op == &tn_op_quantize_linear ? TN_HEX_OP_QUANTISE : TN_HEX_OP_DEQUANTISE);
+    const bool down = query->op == &tn_op_quantize_linear, wide = (down ? query->out[0] : query->in[0])->dtype == TN_I16;
+    const int narrow = down ? TN_HEX_OP_QUANTISE : TN_HEX_OP_DEQUANTISE, other = down ? TN_HEX_OP_WIDE_QUANTISE : TN_HEX_OP_WIDE_DEQUANTISE;
+    tn_hex_node_begin(e, wide ? other : narrow);
     tn_hex_operand(e, in[0]);
     tn_hex_result(e, out[0]);
     tn_hex_attr_float(e, TN_HEX_ATTR_SCALES, 1, &scale);

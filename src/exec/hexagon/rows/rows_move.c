@@ -15,7 +15,7 @@
 #define WORDS_PER_REGION (3 + 3 * TN_HEX_MAX_RANK)
 #define LARGEST_SIDE 65536    // of a resized picture
 
-static bool is_byte(const tn_tensor *tensor) { return tensor->dtype == TN_U8 || tensor->dtype == TN_I8; }
+static bool is_ours(const tn_tensor *tensor) { return tensor->dtype == TN_U8 || tensor->dtype == TN_I8 || tensor->dtype == TN_I16; }
 
 // ---- copy ----
 
@@ -79,14 +79,16 @@ static int join_axis(const tn_query *query)
 static bool match_copy(const tn_query *query, const char **why)
 {
     const tn_copy_attr *attr = query->attr;
-    *why = "movement of other types than bytes";
+    *why = "movement of other types than bytes and int16";
     for (int i = 0; i < query->n_in; i++) {
-        if (!query->in[i] || !is_byte(query->in[i]) || query->in[i]->data) {
+        if (!query->in[i] || !is_ours(query->in[i]) || query->in[i]->data) {
             return false;
         }
     }
     *why = "a copy of nothing, or of more boxes than the DSP takes";
-    return query->n_in >= 1 && query->n_in <= TN_HEX_MAX_OPERANDS / 2 && attr->regions->count >= 1 && is_byte(query->out[0]);
+    // Gaps are filled with the zero point, which values of 16 bits do not have.
+    const bool zeros = query->out[0]->dtype != TN_I16 || (attr->regions->fill[0] == 0 && attr->regions->fill[1] == 0);
+    return query->n_in >= 1 && query->n_in <= TN_HEX_MAX_OPERANDS / 2 && attr->regions->count >= 1 && is_ours(query->out[0]) && zeros;
 }
 
 // The boxes over one operand, or over all laid end to end: base[i] is where operand i begins.
@@ -152,7 +154,8 @@ static void encode_copy(tn_hex_encoder *e, const tn_query *query, const uint32_t
     for (int i = 0; i < attr->regions->count; i++) {
         fills = fills || attr->regions->regions[i].source < 0;
     }
-    const int32_t fill = query->out[0]->dtype == TN_I8 ? (int8_t)attr->regions->fill[0] : attr->regions->fill[0];
+    const tn_dtype type = query->out[0]->dtype;
+    const int32_t fill = type == TN_I16 ? 0 : type == TN_I8 ? (int8_t)attr->regions->fill[0] : attr->regions->fill[0];
     if (fills && fill != e->zero_out) {
         to = tn_hex_temporary(e, dtype, fill, &query->out[0]->shape);
     }
@@ -181,8 +184,8 @@ static void encode_copy(tn_hex_encoder *e, const tn_query *query, const uint32_t
 // A reshape that is still one: the same bytes under another shape.
 static bool match_reshape(const tn_query *query, const char **why)
 {
-    *why = "movement of other types than bytes";
-    return is_byte(query->in[0]) && !query->in[0]->data;
+    *why = "movement of other types than bytes and int16";
+    return is_ours(query->in[0]) && !query->in[0]->data;
 }
 
 static void encode_reshape(tn_hex_encoder *e, const tn_query *query, const uint32_t *in, const uint32_t *out)
@@ -201,8 +204,8 @@ static bool match_resize(const tn_query *query, const char **why)
 {
     const tn_resize_attr *attr = query->attr;
     tn_resize_table tables[TN_MAX_RANK];
-    *why = "only bytes of pictures to the nearest neighbour, by constant sizes";
-    if (!is_byte(query->in[0]) || query->in[0]->shape.rank != 4 || attr->mode != TN_RESIZE_NEAREST || attr->coord == TN_COORD_TF_CROP) {
+    *why = "only bytes and int16 of pictures to the nearest neighbour, by constant sizes";
+    if (!is_ours(query->in[0]) || query->in[0]->shape.rank != 4 || attr->mode != TN_RESIZE_NEAREST || attr->coord == TN_COORD_TF_CROP) {
         return false;
     }
     for (int i = 1; i < query->n_in; i++) {
@@ -247,7 +250,7 @@ static void encode_resize(tn_hex_encoder *e, const tn_query *query, const uint32
     tn_resize_table tables[TN_MAX_RANK];
     (void)tables_of(query, tables);
     const uint32_t rows = index_constant(e, query, 2, &tables[2]), columns = index_constant(e, query, 3, &tables[3]);
-    tn_hex_node_begin(e, TN_HEX_OP_RESIZE);
+    tn_hex_node_begin(e, query->in[0]->dtype == TN_I16 ? TN_HEX_OP_WIDE_RESIZE : TN_HEX_OP_RESIZE);
     tn_hex_operand(e, in[0]);
     tn_hex_operand(e, rows);
     tn_hex_operand(e, columns);

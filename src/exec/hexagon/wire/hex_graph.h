@@ -41,7 +41,8 @@ enum {
     TN_HEX_ATTR_SCALES = 13,     // bits of float32
     TN_HEX_ATTR_MODE = 14,       // per operator
     TN_HEX_ATTR_TRANSPOSE = 15,  // matmul: 1: b is [N, K]
-    TN_HEX_ATTR_FACTOR = 16      // softmax: K
+    TN_HEX_ATTR_FACTOR = 16,     // softmax: K
+    TN_HEX_ATTR_DOWN = 17        // wide sums: bits lost on the way from 64 bits to 32, 0 to 32
 };
 
 // The operators. x, y: u8 or s8 (one of the two, the same in x and y unless said); xz, yz: zero points of the values; requant(acc) is
@@ -82,12 +83,26 @@ enum {
 //                 second and third operand: source index of each. MODE 1 linear: rows [oh,3], columns [ow,3]: {index low, index high,
 //                 weight of high in 0..2048 (1/2048)}: v = sum of four x * weights (22 bits of fraction), y = (v + 2^21) >> 22
 // clamp           x -> y of the same quantisation. CLAMP
+// Of s16 without zero points (base/requant.h, tn_wide_*). copy and concat take s16 as well.
+// wide_conv       x [N,C,H,W], w const s16 [M,C/group,kh,kw], bias const s32 [M,2] (64 bits: low word, high word) or absent -> y [N,M,oh,ow]:
+//                 tn_requant_wide of the exact sum. As conv, and DOWN
+// wide_matmul     x [...,K], w const s16 [K,N], bias const s32 [N,2] or absent -> y [...,N]. As wide_conv
+// wide_add, wide_sub, wide_mul  a, b (numpy broadcast) -> y. As add, sub, mul, with operands shifted up by 15 bits
+// wide_mean       x -> y: mean over axes 2 ... rank - 1, at most 32768 elements; y as x with 1 for them. 1 word of MULTIPLIER
+//                 (and SHIFT). ROUNDING CLAMP
+// wide_lut        x (s16, u8, s8), table const s16 [n] or [dims[1] of x, n], n = 4097 for s16, 256 for a byte (by its bits) -> y (s16, u8, s8)
+// wide_max_pool, wide_resize    as max_pool and resize nearest
+// wide_quantise, wide_dequantise    as quantise and dequantise
 #define TN_HEX_OPS(X)                                                                                                 \
     X(CONV, "conv", 1) X(DECONV, "deconv", 1) X(MATMUL, "matmul", 1) X(AVERAGE_POOL, "average_pool", 1)               \
     X(MAX_POOL, "max_pool", 1) X(MEAN, "mean", 1) X(ADD, "add", 1) X(SUB, "sub", 1) X(MUL, "mul", 1) X(MIN, "min", 1) \
     X(MAX, "max", 1) X(LUT, "lut", 1) X(SOFTMAX, "softmax", 1) X(LAYER_NORM, "layer_norm", 1)                         \
     X(QUANTISE, "quantise", 1) X(DEQUANTISE, "dequantise", 1) X(CONCAT, "concat", 1) X(COPY, "copy", 1)               \
-    X(RESIZE, "resize", 1) X(CLAMP, "clamp", 1)
+    X(RESIZE, "resize", 1) X(CLAMP, "clamp", 1)                                                                       \
+    X(WIDE_CONV, "wide_conv", 1) X(WIDE_MATMUL, "wide_matmul", 1) X(WIDE_ADD, "wide_add", 1)                          \
+    X(WIDE_SUB, "wide_sub", 1) X(WIDE_MUL, "wide_mul", 1) X(WIDE_MEAN, "wide_mean", 1) X(WIDE_LUT, "wide_lut", 1)     \
+    X(WIDE_MAX_POOL, "wide_max_pool", 1) X(WIDE_RESIZE, "wide_resize", 1) X(WIDE_QUANTISE, "wide_quantise", 1)        \
+    X(WIDE_DEQUANTISE, "wide_dequantise", 1)
 
 // Places in the table: for code on one side only, never on the wire.
 enum {

@@ -289,6 +289,10 @@ uint32_t tn_hx_activations(int op)
     case TN_HEX_OP_LUT:
     case TN_HEX_OP_SOFTMAX:
     case TN_HEX_OP_LAYER_NORM:
+    case TN_HEX_OP_WIDE_CONV:
+    case TN_HEX_OP_WIDE_MATMUL:
+    case TN_HEX_OP_WIDE_LUT:
+    case TN_HEX_OP_WIDE_RESIZE:
     case TN_HEX_OP_RESIZE: return 1;
     default: return TN_HEX_MAX_OPERANDS;
     }
