@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every row of the OpenCL device against the reference, on the cases of its operator's family: listed ones and random ones, as a flow of
 // one node, in images and in buffers, with kernels that report writes outside their grids. Skipped where there is no device.
-//   test_rows [FAMILY] [RANDOM CASES]
+//   test_rows [FAMILY] [RANDOM CASES] [list]      list: only tells which cases the device refuses, and why
 #include "support/unit.h"
 
 #include "dispatch/registry.h"
@@ -20,6 +20,7 @@ static tn_heap heap;
 static tn_cl_context *device;
 static const char *wanted_family;
 static unsigned random_cases = 3, ran, refused;
+static bool only_list;
 
 static tn_graph *graph_of(const tn_trial *trial)
 {
@@ -127,7 +128,11 @@ static void try_case(const tn_case_family *family, unsigned index)
         for (int i = 0; i < c.n_in; i++) {
             q.in[i].data = c.in[i].constant || c.in[i].ints ? trial.in[i].data : NULL;
         }
-        if (tn_cl_row_for(&q.query, &why)) {
+        const bool taken = tn_cl_row_for(&q.query, &why);
+        if (only_list && !taken) {
+            describe(&trial, family->name, index, what, sizeof what);
+            print_message("%s: %s\n", what, why ? why : "there is no kernel");
+        } else if (!only_list && taken) {
             describe(&trial, family->name, index, what, sizeof what);
             const tn_tensor *in[TN_CASE_MAX_IN];
             for (int i = 0; i < c.n_in; i++) {
@@ -173,8 +178,9 @@ int main(int argc, char **argv)
     tn_cl_driver driver;
     tn_cpu cpu;
     const char *reason;
-    wanted_family = argc > 1 ? argv[1] : NULL;
+    wanted_family = argc > 1 && argv[1][0] ? argv[1] : NULL;
     random_cases = argc > 2 ? (unsigned)atoi(argv[2]) : random_cases;
+    only_list = argc > 3 && strcmp(argv[3], "list") == 0;
     tn_heap_init(&heap, NULL, NULL, NULL);
     tn_cpu_detect(&cpu);
     if (tn_cl_driver_open(&driver, &reason)) {
