@@ -24,7 +24,8 @@ bool tn_cl_row_takes_grid(const tn_op *op);
 
 // Tables, by file.
 extern const tn_cl_row_list tn_cl_rows_conv, tn_cl_rows_pool, tn_cl_rows_loop, tn_cl_rows_typed, tn_cl_rows_copy, tn_cl_rows_matmul,
-    tn_cl_rows_reduce, tn_cl_rows_norm, tn_cl_rows_index, tn_cl_rows_rnn, tn_cl_rows_quant, tn_cl_rows_qconv, tn_cl_rows_qmap, tn_cl_rows_attention;
+    tn_cl_rows_reduce, tn_cl_rows_norm, tn_cl_rows_index, tn_cl_rows_rnn, tn_cl_rows_quant, tn_cl_rows_qconv, tn_cl_rows_qmap, tn_cl_rows_attention,
+    tn_cl_rows_axes;
 
 #define TN_CL_EXPORT(stem, array) const tn_cl_row_list tn_cl_rows_##stem = {array, sizeof(array) / sizeof((array)[0])}
 
@@ -47,6 +48,10 @@ void tn_cl_elementwise_begin(tn_cl_build *b, tn_cl_value *const *in, int n, tn_c
 // Writes `program` as one expression over the operands' names and the result's type T.
 void tn_cl_expression(tn_cl_build *b, tn_cl_value *const *in, const char *const *names, int n, const tn_cl_value *out, const char *format, ...)
     TN_PRINTF(6, 7);
+// Which axes a reduction goes over, as bits; false: not known here, or none.
+bool tn_cl_reduced_axes(const tn_query *query, uint32_t *mask);
+// A macro name(i): the place of number i in the mixed radix of the dims chosen by `mask`.
+void tn_cl_write_places(tn_cl_build *b, const char *name, const tn_shape *shape, uint32_t mask);
 // Writes zeros into the lanes past C of a texel: the macro MASK(channel block, texel).
 void tn_cl_mask(tn_cl_build *b, int64_t channels);
 

@@ -34,8 +34,7 @@ static const kind *kind_of(const tn_op *op)
     return NULL;
 }
 
-// Which axes are reduced, as bits; false: not known here.
-static bool axes_of(const tn_query *query, uint32_t *mask)
+bool tn_cl_reduced_axes(const tn_query *query, uint32_t *mask)
 {
     const tn_reduce_attr *attr = query->attr;
     const tn_tensor *axes = query->n_in > 1 ? query->in[1] : NULL;
@@ -66,11 +65,10 @@ static bool match_reduce(const tn_query *query, const char **why)
         return false;
     }
     *why = "axes that are not known, or none";
-    return axes_of(query, &mask);
+    return tn_cl_reduced_axes(query, &mask);
 }
 
-// A macro name(i): the place of number i in the mixed radix of the dims chosen by `mask`.
-static void write_places(tn_cl_build *b, const char *name, const tn_shape *shape, uint32_t mask)
+void tn_cl_write_places(tn_cl_build *b, const char *name, const tn_shape *shape, uint32_t mask)
 {
     int64_t stride = 1, weight = 1;
     tn_cl_code(b, "#define %s(i) (0", name);
@@ -90,7 +88,7 @@ static void emit_reduce(tn_cl_build *b, const tn_query *query, tn_cl_value *cons
     const kind *k = kind_of(query->op);
     uint32_t mask = 0;
     int64_t count = 1;
-    (void)axes_of(query, &mask);
+    (void)tn_cl_reduced_axes(query, &mask);
     for (int d = 0; d < in[0]->shape.rank; d++) {
         count *= mask >> d & 1 ? in[0]->shape.dims[d] : 1;
     }
@@ -110,8 +108,8 @@ static void emit_reduce(tn_cl_build *b, const tn_query *query, tn_cl_value *cons
     tn_cl_define(b, "STEP(acc, v)", "%s", k->step);
     tn_cl_define(b, "JOIN(a, b)", "%s", k->join);
     tn_cl_define(b, "LAST(acc)", "%s", k->last);
-    write_places(b, "KEPT", &in[0]->shape, ~mask);
-    write_places(b, "REDUCED", &in[0]->shape, mask);
+    tn_cl_write_places(b, "KEPT", &in[0]->shape, ~mask);
+    tn_cl_write_places(b, "REDUCED", &in[0]->shape, mask);
     tn_cl_group(b, parts, 1, 1);
     tn_cl_end(b, parts, (size_t)tn_cl_count(out[0]), 1);
 }
