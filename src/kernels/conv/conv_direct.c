@@ -14,6 +14,10 @@
 #define STRIP_MOST 8
 #define STRIP_FLOATS 4096
 
+// Windows of at most this many taps are gathered, COPY floats at a time.
+#define GATHER_MOST 512
+#define COPY 4
+
 typedef struct direct {
     const tn_tile_facts *facts;
     tn_conv_shape s;             // 2-D; a pointwise one is flattened to one row
@@ -36,6 +40,7 @@ typedef struct direct {
     ptrdiff_t plane_out;         // floats from block to block of y
     int last_bias;               // lanes of a group's last vector
     int64_t window;              // pixels in a row of the copied window, at most
+    ptrdiff_t gathered;          // few plain channels: each pixel's window is copied to one segment, this many floats apart; else 0
     size_t slot_floats;          // of the copied window
     unsigned slots;
     size_t group_floats;         // weights of one group of q vectors
@@ -84,7 +89,9 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
     const int64_t p = tn_tile_cuts(s->out[2], TN_MAX(1, d->cuts));
     const bool point = s->kernel[1] == 1 && s->kernel[2] == 1 && s->pad[1] == 0 && s->pad[2] == 0 &&
                        (s->out[1] - 1) * s->stride[1] < s->in[1] && (s->out[2] - 1) * s->stride[2] < s->in[2];
-    d->strip = point ? TN_MAX(1, TN_MIN(STRIP_MOST, STRIP_FLOATS / TN_MAX(1, p * s->cg))) : 1;
+    const int64_t steps = d->blocks_in * d->steps_block;
+    d->gathered = d->plain_in && d->seg_w == 1 && s->kernel[2] > 1 && steps <= GATHER_MOST ? (ptrdiff_t)steps + COPY - 1 : 0;
+    d->strip = point || d->gathered > 0 ? TN_MAX(1, TN_MIN(STRIP_MOST, STRIP_FLOATS / TN_MAX(1, p * steps))) : 1;
     const int64_t reach = (p - 1) * s->stride[2] + (s->kernel[2] - 1) * s->dilation[2] + 1;
     d->window = TN_MIN(reach, s->in[2] + 2 * (p - 1) * s->stride[2]);
     return true;
@@ -122,9 +129,10 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
     const double rows = (double)s->out[1] * (double)s->n * (double)s->groups;
     // Segments of whole blocks run in one unrolled loop; each other one begins a loop of its own. A tile begins and ends.
     const double parts = d.plain_in || d.last_lanes != d.block ? 1.0 : 0.0, whole = d.plain_in ? 0.0 : (double)d.blocks_in - parts;
-    const double segments = (double)(s->kernel[1] * d.seg_w) * (whole * 1.0 + parts * (d.plain_in ? (double)d.blocks_in : 1.0) * 6.0);
-    const double tiles = (double)d.cuts * (double)d.oc_groups * (segments + 15.0);
-    const double compute = rows * (steps * tn_tile_cost(facts, s->out[2], d.vectors, d.q) + tiles);
+    const double segments = (double)(s->kernel[1] * d.seg_w) * (whole * 0.5 + parts * (d.plain_in ? (double)d.blocks_in : 1.0) * 6.0);
+    const double tiles = (double)d.cuts * (double)d.oc_groups * ((d.gathered > 0 ? 0.0 : segments) + 15.0);
+    const double gather = d.gathered > 0 ? (double)(s->cg * s->kernel[1] * s->out[2]) * (0.5 + 0.1 * (double)s->kernel[2]) : 0.0;
+    const double compute = rows * (steps * tn_tile_cost(facts, s->out[2], d.vectors, d.q) + tiles + gather);
     const double stream = (double)s->groups * (double)d.vectors * (double)d.vector_floats * 4.0 / 40.0 * (1.0 + 0.5 / facts->lanes);
     return 300.0 + TN_MAX(compute, stream);
 }
@@ -198,6 +206,9 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
         return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the packed weights do not fit in memory");
     }
     chunk(d, prepare->query->cpu->l2);
+    if (d->gathered > 0) {
+        d->slot_floats = (size_t)(d->gathered * (d->cut + 1) * d->strip + COPY);
+    }
     d->slot_floats = (d->slot_floats + 15) / 16 * 16;
     d->slots = TN_MAX(1u, prepare->query->threads);
     TN_TRY(tn_scratch_add(prepare, d->slot_floats, d->slots * sizeof(float), &at));
@@ -274,6 +285,50 @@ static source find_source(const direct *d, const float *x, float *window, int64_
     return f;
 }
 
+// The taps of a window's row from column iw on, 0 where there are none.
+static void gather_edge(float *to, const float *row, int64_t iw, int64_t taps, int64_t width)
+{
+    for (int64_t i = 0; i < taps; i++) {
+        to[i] = iw + i >= 0 && iw + i < width ? row[iw + i] : 0.0f;
+    }
+}
+
+// The windows of pixels ow .. ow + count - 1 of row oh, one after another: [pixel][channel][kh][kw], `gathered` floats from pixel to pixel.
+// Rows of a window are copied in whole steps of COPY floats where x has them; what is too much falls on what is copied next.
+static void gather_windows(const direct *d, const float *x, float *to, int64_t channels, int64_t oh, int64_t ow, int64_t count)
+{
+    const tn_conv_shape *s = &d->s;
+    const int64_t taps = s->kernel[2], whole = (taps + COPY - 1) / COPY * COPY, stride = s->stride[2], left = ow * stride - s->pad[2];
+    // Pixels first .. last - 1 may be copied in whole steps.
+    const int64_t first = TN_MIN(count, left >= 0 ? 0 : (-left + stride - 1) / stride);
+    const int64_t room = s->in[2] - whole - left, last = TN_MAX(first, TN_MIN(count, room < 0 ? 0 : room / stride + 1));
+    for (int64_t c = 0; c < channels; c++) {
+        for (int64_t kh = 0; kh < s->kernel[1]; kh++) {
+            const int64_t ih = oh * s->stride[1] - s->pad[1] + kh * s->dilation[1];
+            const bool there = ih >= 0 && ih < s->in[1];
+            const float *row = x + c * d->plane + (there ? ih : 0) * d->row;
+            float *out = to + (c * s->kernel[1] + kh) * taps;
+            int64_t p = 0;
+            for (; p < (there ? first : count); p++) {
+                gather_edge(out + p * d->gathered, row, left + p * stride, taps, there ? s->in[2] : 0);
+            }
+            if (whole == COPY) {   // windows up to 4 wide: a loop of their own
+                for (; p < last; p++) {
+                    memcpy(out + p * d->gathered, row + left + p * stride, COPY * sizeof(float));
+                }
+            }
+            for (; p < last; p++) {
+                for (int64_t i = 0; i < whole; i += COPY) {
+                    memcpy(out + p * d->gathered + i, row + left + p * stride + i, COPY * sizeof(float));
+                }
+            }
+            for (; p < count; p++) {
+                gather_edge(out + p * d->gathered, row, left + p * stride, taps, s->in[2]);
+            }
+        }
+    }
+}
+
 // A chunk of weights, and the tiles of pixels that it is used for one after another.
 typedef struct unit {
     int64_t n, group;
@@ -291,7 +346,7 @@ static tn_tile begin_unit(const job *j, const unit *u)
     const tn_conv_shape *s = &d->s;
     const int vl = d->facts->lanes;
     tn_tile t = {
-        .a_row = (ptrdiff_t)s->stride[2] * d->pixel,
+        .a_row = d->gathered > 0 ? d->gathered : (ptrdiff_t)s->stride[2] * d->pixel,
         .a2 = (ptrdiff_t)s->dilation[2] * d->pixel,
         .n0 = u->b1 - u->b0,
         .c_row = d->block,
@@ -317,17 +372,25 @@ static void run_tile(const job *j, const unit *u, tn_tile *t, int64_t tile, int6
     const int vl = d->facts->lanes;
     const int64_t in_blocks = d->plain_in ? s->c : (s->c + d->block - 1) / d->block;
     const float *x = j->x + (u->n * in_blocks + u->group * d->blocks_in + u->b0) * d->plane;
-    const source f = find_source(d, x, j->windows + slot * d->slot_floats, u->b1 - u->b0, oh, ow, p);
+    float *window = j->windows + slot * d->slot_floats;
     // A segment that is a whole row of the window begins at tap kw0.
     const bool whole = d->plain_in && d->seg_w == 1;
-    const int64_t taps = f.kw1 - f.kw0;
+    source f = {.a = window};
+    if (d->gathered > 0) {
+        gather_windows(d, x, window, u->b1 - u->b0, oh, ow, p * t->repeat);
+        t->n0 = t->n1 = t->n2 = 1;
+        t->lanes = t->last_lanes = (u->b1 - u->b0) * d->steps_block;
+    } else {
+        f = find_source(d, x, window, u->b1 - u->b0, oh, ow, p);
+        const int64_t taps = f.kw1 - f.kw0;
+        t->n1 = f.kh1 - f.kh0;
+        t->n2 = whole ? 1 : taps;
+        t->lanes = whole ? taps : d->lanes;
+        t->last_lanes = whole ? taps : t->finish ? d->last_lanes : d->lanes;
+    }
     t->a = f.a;
     t->a0 = f.plane;
     t->a1 = f.row;
-    t->n1 = f.kh1 - f.kh0;
-    t->n2 = whole ? 1 : taps;
-    t->lanes = whole ? taps : d->lanes;
-    t->last_lanes = whole ? taps : t->finish ? d->last_lanes : d->lanes;
     const ptrdiff_t pixels = (oh * s->out[2] + ow) * d->block;
     const float *w = j->w + (size_t)(u->group * d->vectors + u->g0 * d->q) * d->vector_floats;
     int64_t channel = u->group * s->mg + u->g0 * d->q * vl, left = d->vectors - u->g0 * d->q;
@@ -340,7 +403,7 @@ static void run_tile(const job *j, const unit *u, tn_tile *t, int64_t tile, int6
         t->b0 = s->kernel[1] * t->b1;
         const float *first = w + u->b0 * t->b0;
         t->b = first + f.kh0 * t->b1 + f.kw0 * (whole ? t->b_step : t->b2);
-        t->next = first + u->next + (tile - u->tile0) * t->n0 * (t->next_step * d->steps_block);
+        t->next = first + u->next + (tile - u->tile0) * (u->b1 - u->b0) * (t->next_step * d->steps_block);
         t->c = j->y + at;
         t->bias = j->bias ? j->bias + channel : NULL;
         t->bias_tail = g + 1 < d->oc_groups ? vl : d->last_bias;

@@ -89,7 +89,8 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
     const double vectors = (double)((d.pixels + facts->lanes - 1) / facts->lanes);
     const double compute = (double)d.k * tn_tile_cost(facts, d.s.mg, (int64_t)vectors, d.q);
     const double gather = (double)d.k * ((double)d.pixels * GATHER_NS + (double)d.panels * GATHER_ROW_NS);
-    return 300.0 + times * (compute + gather);
+    const double tiles = (double)d.cuts * (double)d.panels * 15.0;
+    return 300.0 + times * (compute + gather + tiles);
 }
 
 static void pack_rows(void *dst, const tn_query *query, const void *params)
