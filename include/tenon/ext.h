@@ -126,6 +126,22 @@ TENON_API void tenon_registry_destroy(tenon_registry *registry);
 /* Not while a model is being opened with this registry, nor after the first was (STATE). */
 TENON_API tenon_status tenon_registry_add(tenon_registry *registry, const tenon_custom_op *op, tenon_error **error);
 
+/* ---- OpenCL: tensors in memory objects of the application ---- */
+
+/* What a session of device "opencl" works with: a cl_context, a cl_device_id and an in-order cl_command_queue, which live as long as the
+   session. What is put into that queue before a run is done before the run reads; other queues must be finished first. */
+typedef struct tenon_opencl { void *context, *device, *queue; } tenon_opencl;
+
+/* Errors: UNSUPPORTED (the session has no such device, or has lost it). */
+TENON_API tenon_status tenon_session_opencl(tenon_session *session, tenon_opencl *handles, tenon_error **error);
+
+/* From now on the tensor at `host`, which the application binds as an input or a result (tenon_session_bind_input, _bind_output), is in the
+   cl_mem `object`, row-major from its first byte on: a buffer of the session's context of at least `bytes` bytes, retained. The device reads
+   and writes it there without a copy. Host memory is touched only where a part of the model that runs on the CPU needs the tensor: the run
+   brings it up to date, and the object after it. object NULL: the tensor is in host memory again. Errors: INVALID_ARGUMENT (no such
+   buffer), UNSUPPORTED, STATE (during a run). */
+TENON_API tenon_status tenon_session_share_opencl(tenon_session *session, void *host, size_t bytes, void *object, tenon_error **error);
+
 #ifdef __cplusplus
 }
 #endif

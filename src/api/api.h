@@ -91,6 +91,7 @@ struct tenon_session {
     tn_device *devices[4];
     tn_device *const *device_list;
     tn_plan_context context;
+    tn_device *sharing;           // the application has tensors in its memory objects; NULL: none has
     tn_choices choices;           // measured ones, of this processor
     char *device, *pin, *cache, *store;
     tn_input *inputs;
@@ -142,6 +143,10 @@ unsigned *tn_api_cores(tn_heap *heap, tenon_affinity affinity, unsigned threads,
 
 // Puts the program for these names (NULL: all outputs) at the head of session->wanted.
 tn_status tn_api_find_wanted(tenon_session *session, const char *const *names, size_t count, tn_diag *diag);
+
+// Tensors in memory objects of the application, where the CPU touches them: host memory before a run, the objects after it.
+tn_status tn_api_sync_inputs(tenon_session *session, tn_diag *diag);
+tn_status tn_api_sync_results(tenon_session *session, tn_diag *diag);
 
 // OK when the session may be changed now: STATE in another process than the one that made it, and while it runs or plans.
 tn_status tn_api_idle(const tenon_session *session, tn_diag *diag);

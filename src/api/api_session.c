@@ -639,6 +639,13 @@ bool tn_api_lose_devices(tenon_session *session, tn_diag *diag)
     return true;
 }
 
+static tn_status run_once(tenon_session *session, tn_run *run)
+{
+    TN_TRY(tn_api_sync_inputs(session, run->diag));
+    TN_TRY(tn_program_run(session->wanted->program, run, session->feeds, session->wanted->results));
+    return tn_api_sync_results(session, run->diag);
+}
+
 tenon_status tenon_session_run(tenon_session *session, const char *const *names, size_t count, tenon_error **error)
 {
     tn_diag diag;
@@ -665,12 +672,12 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         if (session->profile) {
             tn_profile_run_begin(session->profile, session->workers, session->context.planning_ns);
         }
-        status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
+        status = run_once(session, &run);
         if (status == TN_DEVICE && try_again(session, &diag)) {
-            status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
+            status = run_once(session, &run);
         }
         if (status == TN_DEVICE && tn_api_lose_devices(session, &diag)) {
-            status = tn_program_run(session->wanted->program, &run, session->feeds, session->wanted->results);
+            status = run_once(session, &run);
         }
         if (session->profile) {
             tn_profile_run_end(session->profile, session->workers, session->context.planning_ns);

@@ -148,6 +148,11 @@ typedef struct tn_device_vtable {
     void *(*take)(tn_device *device, size_t bytes);
     void (*give)(tn_device *device, void *block);
     uint64_t (*copied)(tn_device *device);        // bytes of tensors so far that lay elsewhere and were copied
+    // Tensors in memory objects of the application; NULL: the device knows none. native: its context, itself, its queue. share: the tensor at
+    // `host` is in `object` from now on (NULL: no longer). sync: contents of the object to host memory or back; unknown `host`: nothing.
+    void (*native)(tn_device *device, void *handles[3]);
+    tn_status (*share)(tn_device *device, void *host, size_t bytes, void *object, tn_diag *diag);
+    tn_status (*sync)(tn_device *device, const void *host, bool to_host, tn_diag *diag);
 } tn_device_vtable;
 
 // All devices, from the list that the build writes (registry.gen.c); ends with NULL.

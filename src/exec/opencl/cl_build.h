@@ -84,6 +84,7 @@ typedef struct tn_cl_flow {
     int n_steps;
     tn_cl_mem *mems;
     struct tn_cl_block *blocks;
+    struct tn_cl_border *borders;     // see run/cl_border.h
     tn_cl_mem **in, **out;            // by input and output of the graph; in: NULL where nobody reads it
     cl_mem stage;                     // see run/cl_transfer.h
     void *staged;                     // its address, or NULL

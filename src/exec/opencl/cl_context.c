@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "exec/opencl/cl_disk.h"
+#include "exec/opencl/run/cl_border.h"
 #include "exec/opencl/tune/cl_table.h"
 
 #include <stdio.h>
@@ -56,7 +57,7 @@ void tn_cl_facts_read(const tn_cl_driver *driver, cl_device_id id, tn_cl_facts *
     cl_device_type type = 0;
     cl_bool images = CL_FALSE, unified = CL_FALSE;
     cl_ulong memory = 0, largest = 0, local = 0;
-    cl_uint units = 0;
+    cl_uint units = 0, bits = 0;
     cl_device_fp_config single = 0;
     memset(facts, 0, sizeof *facts);
     (void)driver->GetDeviceInfo(id, CL_DEVICE_NAME, sizeof facts->name - 1, facts->name, NULL);
@@ -73,6 +74,7 @@ void tn_cl_facts_read(const tn_cl_driver *driver, cl_device_id id, tn_cl_facts *
     (void)driver->GetDeviceInfo(id, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof largest, &largest, NULL);
     (void)driver->GetDeviceInfo(id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof local, &local, NULL);
     (void)driver->GetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, NULL);
+    (void)driver->GetDeviceInfo(id, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL);
     (void)driver->GetDeviceInfo(id, CL_DEVICE_SINGLE_FP_CONFIG, sizeof single, &single, NULL);
     facts->exact = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     facts->images = images;
@@ -86,6 +88,7 @@ void tn_cl_facts_read(const tn_cl_driver *driver, cl_device_id id, tn_cl_facts *
     facts->largest_bytes = largest;
     facts->local_bytes = (size_t)local;
     facts->units = units;
+    facts->alignment = TN_MAX(bits / 8, 64u);
     facts->max_group = TN_MAX(facts->max_group, (size_t)1);
 }
 
@@ -110,6 +113,7 @@ tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn
     cl->platform = platform;
     tn_cl_facts_read(&cl->driver, cl->id, &cl->facts);
     cl->buffers_only = !cl->facts.images;
+    cl->lend_from = (size_t)64 << 10;     // smaller tensors are copied in less time than a buffer takes to be made
     // All items of a group read the same filter texel: one load of a cache line on large GPUs, where the texture units answer each item
     // on its own. Small ones, which share their memory with the CPU, have a cache for textures and none to speak of for buffers.
     cl->filter_buffers = !cl->facts.unified && !cl->facts.is_cpu;
@@ -155,6 +159,7 @@ void tn_cl_context_close(tn_cl_context *cl)
         (void)cl->driver.ReleaseProgram(program->program);
         tn_give(cl->base.heap, program);
     }
+    tn_cl_share_release(cl);
     tn_cl_table_release(&cl->tiles, cl->base.heap);
     if (cl->timing) {
         (void)cl->driver.ReleaseCommandQueue(cl->timing);

@@ -16,6 +16,7 @@ typedef struct tn_cl_facts {
     bool exact;                       // can round division and square root correctly
     size_t max_width, max_height;     // of an image2d, in texels
     size_t max_group, local_bytes;
+    size_t alignment;                 // of host memory that a buffer may lie in
     uint64_t memory_bytes, largest_bytes;
     unsigned units;
 } tn_cl_facts;
@@ -25,6 +26,8 @@ typedef struct tn_cl_program {
     uint64_t hash[2];
     cl_program program;
 } tn_cl_program;
+
+typedef struct tn_cl_shared tn_cl_shared;
 
 // Rows of measured tiles (tune/cl_table.h).
 typedef struct tn_cl_table {
@@ -45,6 +48,7 @@ typedef struct tn_cl_context {
     bool baked;                       // numbers are written into the kernels' text instead of being arguments
     bool no_sampler;                  // texels outside are left out by the kernels, not by the sampler's border
     bool filter_buffers;              // filters are in buffers also where grids are images
+    size_t lend_from;                 // bytes of tensors that are worth a buffer over host memory (run/cl_border.h)
     bool checked;                     // kernels report writes outside their grids
     pthread_mutex_t lock;             // over programs and tiles
     tn_cl_table tiles;
@@ -52,6 +56,8 @@ typedef struct tn_cl_context {
     unsigned tile_seed;               // tests: not 0, any valid tile instead of the best known
     bool shipped_tiles, own_tiles;    // those of the build, those of the folder were read
     tn_cl_program *programs;
+    tn_cl_shared *shared;             // what the application shares (run/cl_border.h)
+    atomic_ullong copied;             // bytes of operands and results that were copied
     unsigned built, loaded;           // programs from source, from the cache on disk
 } tn_cl_context;
 

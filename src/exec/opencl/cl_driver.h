@@ -20,7 +20,7 @@
     X(GetProgramBuildInfo) X(GetProgramInfo) X(ReleaseProgram) X(CreateKernel) X(ReleaseKernel) X(SetKernelArg)        \
     X(GetKernelWorkGroupInfo) X(CreateBuffer) X(CreateImage) X(ReleaseMemObject) X(EnqueueNDRangeKernel)               \
     X(EnqueueWriteBuffer) X(EnqueueReadBuffer) X(EnqueueFillBuffer) X(EnqueueReadImage) X(EnqueueWriteImage)           \
-    X(EnqueueMapBuffer) X(EnqueueUnmapMemObject)                                                                       \
+    X(EnqueueMapBuffer) X(EnqueueUnmapMemObject) X(GetMemObjectInfo) X(RetainMemObject)                                                                       \
     X(Flush) X(Finish) X(WaitForEvents) X(ReleaseEvent) X(GetEventProfilingInfo)
 
 typedef struct tn_cl_driver {

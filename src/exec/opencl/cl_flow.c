@@ -5,6 +5,7 @@
 #include "exec/opencl/cl_flow.h"
 
 #include "exec/opencl/rows/cl_rows.h"
+#include "exec/opencl/run/cl_border.h"
 #include "exec/opencl/run/cl_slice.h"
 #include "exec/opencl/run/cl_store.h"
 #include "exec/opencl/run/cl_transfer.h"
@@ -148,6 +149,9 @@ tn_status tn_cl_flow_make_wide(tn_cl_context *cl, const tn_flow_request *request
             add_outputs(&b);
         }
         if (b.status == TN_OK) {
+            b.status = tn_cl_borders_make(b.flow, b.diag);
+        }
+        if (b.status == TN_OK) {
             tn_cl_stage_make(b.flow);
             tn_cl_store_remark(&b, request);
         }
@@ -183,6 +187,7 @@ static tn_status enqueue_all(tn_cl_flow *flow, const tn_flow_run *run, bool time
     if (timed && !tn_cl_timing_queue(cl)) {
         return tn_fail(run->diag, TN_DEVICE, "opencl", "the device has no queue that measures");
     }
+    TN_TRY(tn_cl_borders_begin(flow, run));
     TN_TRY(tn_cl_send(flow, run));
     cl_int error = timed ? cl->driver.Finish(cl->queue) : CL_SUCCESS;
     if (error == CL_SUCCESS) {
@@ -200,6 +205,7 @@ static tn_status enqueue_all(tn_cl_flow *flow, const tn_flow_run *run, bool time
         }
     }
     TN_TRY(tn_cl_watch_read(flow, run->diag));
+    TN_TRY(tn_cl_borders_show(flow, run));
     return tn_cl_receive(flow, run);
 }
 
@@ -254,6 +260,7 @@ static tn_status run_flow(tn_cl_flow *flow, const tn_flow_run *run, bool timed)
     if (status == TN_OK) {
         tn_cl_fetch(flow, run);
     }
+    tn_cl_borders_end(flow);
     if (timed) {
         read_times(flow);
     }

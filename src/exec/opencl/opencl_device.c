@@ -4,6 +4,7 @@
 #include "exec/opencl/cl_flow.h"
 #include "exec/opencl/cl_disk.h"
 #include "exec/opencl/rows/cl_rows.h"
+#include "exec/opencl/run/cl_border.h"
 #include "exec/opencl/run/cl_hints.h"
 #include "exec/opencl/run/cl_watch.h"
 #include "exec/opencl/tune/cl_search.h"
@@ -129,6 +130,26 @@ static void opencl_describe(const tn_flow *base, void (*visit)(const tn_flow_nod
     }
 }
 
+static uint64_t opencl_copied(tn_device *device) { return atomic_load(&((tn_cl_context *)device)->copied); }
+
+static void opencl_native(tn_device *device, void *handles[3])
+{
+    const tn_cl_context *cl = (const tn_cl_context *)device;
+    handles[0] = cl->context;
+    handles[1] = cl->id;
+    handles[2] = cl->queue;
+}
+
+static tn_status opencl_share(tn_device *device, void *host, size_t bytes, void *object, tn_diag *diag)
+{
+    return tn_cl_share((tn_cl_context *)device, host, bytes, object, diag);
+}
+
+static tn_status opencl_sync(tn_device *device, const void *host, bool to_host, tn_diag *diag)
+{
+    return tn_cl_share_sync((tn_cl_context *)device, host, to_host, diag);
+}
+
 static tn_status opencl_tune(tn_flow *base, const tn_tune_request *request)
 {
     tn_cl_flow *flow = (tn_cl_flow *)base;
@@ -142,7 +163,7 @@ const tn_device_vtable tn_device_opencl = {
     .name = "opencl", .named_only = true, .probe = opencl_probe, .open = opencl_open, .close = opencl_close, .bid = opencl_bid,
     .transfer_cost = opencl_transfer, .call_cost = opencl_call, .compile = opencl_compile, .execute = opencl_execute,
     .release = opencl_release, .describe = opencl_describe, .remark = opencl_remark, .memory = opencl_memory, .has = tn_cl_row_exists,
-    .power = opencl_power, .tune = opencl_tune, .cache_list = tn_cl_disk_list, .cache_prune = tn_cl_disk_prune,
+    .copied = opencl_copied, .native = opencl_native, .share = opencl_share, .sync = opencl_sync, .power = opencl_power, .tune = opencl_tune, .cache_list = tn_cl_disk_list, .cache_prune = tn_cl_disk_prune,
 };
 
 static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)

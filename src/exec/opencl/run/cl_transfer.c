@@ -3,6 +3,8 @@
 // Ownership: see the header. Threads: see the header.
 #include "exec/opencl/run/cl_transfer.h"
 
+#include "exec/opencl/run/cl_border.h"
+
 #include <string.h>
 
 #define STAGE_LIMIT ((size_t)64 << 20)
@@ -78,7 +80,8 @@ tn_status tn_cl_send(tn_cl_flow *flow, const tn_flow_run *run)
     uint8_t *stage = flow->staged;
     for (size_t i = 0; i < flow->graph->n_inputs; i++) {
         size_t bytes = 0;
-        if (moves(flow->in[i], run->in[i], &bytes)) {
+        if (moves(flow->in[i], run->in[i], &bytes) && !tn_cl_borrowed(flow, i)) {
+            atomic_fetch_add(&flow->cl->copied, bytes);
             const cl_int error = send_one(flow, flow->in[i], run->in[i]->data, bytes, stage);
             if (error != CL_SUCCESS) {
                 return tn_cl_fail(run->diag, "opencl", "an upload", error);
@@ -104,7 +107,8 @@ tn_status tn_cl_receive(tn_cl_flow *flow, const tn_flow_run *run)
     uint8_t *stage = results_at(flow);
     for (size_t i = 0; i < flow->graph->n_outputs; i++) {
         size_t bytes = 0;
-        if (moves(flow->out[i], run->out[i], &bytes)) {
+        if (moves(flow->out[i], run->out[i], &bytes) && !tn_cl_borrowed(flow, flow->graph->n_inputs + i)) {
+            atomic_fetch_add(&flow->cl->copied, bytes);
             const cl_int error = flow->cl->driver.EnqueueReadBuffer(flow->cl->queue, flow->out[i]->handle, CL_FALSE, 0, bytes,
                                                                     stage ? stage : run->out[i]->data, 0, NULL, NULL);
             if (error != CL_SUCCESS) {
@@ -121,7 +125,7 @@ void tn_cl_fetch(const tn_cl_flow *flow, const tn_flow_run *run)
     const uint8_t *stage = results_at(flow);
     for (size_t i = 0; stage && i < flow->graph->n_outputs; i++) {
         size_t bytes = 0;
-        if (moves(flow->out[i], run->out[i], &bytes)) {
+        if (moves(flow->out[i], run->out[i], &bytes) && !tn_cl_borrowed(flow, flow->graph->n_inputs + i)) {
             memcpy(run->out[i]->data, stage, bytes);
         }
         stage += place_bytes(flow->out[i]);
