@@ -4,10 +4,11 @@
 
     race.py roofline [--level kernel|block|model]... [--nodes] [--threads N] [--json] [MODEL.onnx...]
     race.py builds A.so B.so [--level ...] [--threads N] [--json] [MODEL.onnx...]
+    race.py gemm [--shape MxKxN]... [--all] [--json]
     race.py overhead [--nodes 1000] [--rounds 9] [--library NAME=libtenon.so]... [--json]
     race.py memory [--json] MODEL.onnx[:OPEN]... [--ncnn FOLDER]
 
-roofline, builds: see race_roofline.py and race_builds.py; what they run is in race_cases.py.
+roofline, builds, gemm: see race_roofline.py, race_builds.py and race_gemm.py; what the first two run is in race_cases.py.
 
 overhead: a chain of tiny matrix products, one thread; every engine lives in a process of its own and they take turns, A B C A B C. Told are
 nanoseconds for a node, the least and the median of the rounds. --library adds other builds of this library, to compare two builds.
@@ -31,6 +32,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "bindings" / "python")]
 import race_builds  # noqa: E402
+import race_gemm  # noqa: E402
 import race_roofline  # noqa: E402
 
 SIDE = 4
@@ -257,6 +259,7 @@ def main():
     two.set_defaults(function=memory)
     race_roofline.add_options(verbs)
     race_builds.add_options(verbs)
+    race_gemm.add_options(verbs)
     arguments = parser.parse_args()
     return arguments.function(arguments)
 

@@ -21,6 +21,7 @@ except ImportError:
 RACE = Path(__file__).resolve().parents[2] / "bench" / "race"
 sys.path.insert(0, str(RACE))
 import race_cases  # noqa: E402
+import race_gemm  # noqa: E402
 import race_roofline  # noqa: E402
 import race_verdict  # noqa: E402
 
@@ -105,6 +106,19 @@ class Roofline(unittest.TestCase):
         nodes, least = race_roofline.read_profile({"profile": {"nodes": [fact], "steps": [[0, 0, 10, 40], [0, 1, 50, 70]], "runs": [[0, 45], [48, 75]]}})
         self.assertEqual(nodes, [{"name": "n", "op": "add", "kernel": "k", "flop": 6, "bytes": 14, "ns": 20}])
         self.assertEqual(least, 27)
+
+
+class Products(unittest.TestCase):
+    def test_shapes(self):
+        shapes = race_gemm.shapes()
+        self.assertEqual(len(shapes), 200)
+        self.assertEqual(len(set(shapes)), 200)
+
+    def test_summary(self):
+        best = {0: {"tenon": 1.0, "openblas": 2.0, "onednn": 1.5}, 1: {"tenon": 1.0, "openblas": 0.5}, 2: {"tenon": 1.0}}
+        rivals = race_gemm.summarise([(1, 2, 3), (4, 5, 6), (7, 8, 9)], best)["rivals"]
+        self.assertEqual((rivals["openblas"]["median"], rivals["openblas"]["worst"], rivals["openblas"]["below"]), (1.25, 0.5, ["4x5x6 0.50"]))
+        self.assertEqual((rivals["best"]["count"], rivals["best"]["median"]), (2, 1.0))
 
 
 class Command(unittest.TestCase):
