@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Races on this machine: against its limits, against another build, against other engines.
 
-    race.py roofline [--level kernel|block|model]... [--nodes] [--threads N] [--json] [MODEL.onnx...]
-    race.py builds A.so B.so [--level ...] [--threads N] [--json] [MODEL.onnx...]
+    race.py roofline [MODEL.onnx...] [--level kernel|block|model]... [--nodes] [--threads N] [--json]
+    race.py builds A.so B.so [MODEL.onnx...] [--level ...]... [--threads N] [--json]
     race.py gemm [--shape MxKxN]... [--all] [--json]
     race.py overhead [--nodes 1000] [--rounds 9] [--library NAME=libtenon.so]... [--json]
     race.py memory [--json] MODEL.onnx[:OPEN]... [--ncnn FOLDER]

@@ -137,7 +137,7 @@ def run(arguments):
     slow = {name: float(factor) for name, _, factor in (s.partition("=") for s in arguments.slow)}
     with tempfile.TemporaryDirectory() as folder:
         levels = arguments.level or ([] if arguments.models else list(race_cases.LEVELS))
-        cases = race_cases.write(folder, levels, arguments.case) + [("model", Path(m).stem, str(Path(m).resolve())) for m in arguments.models]
+        cases = race_cases.write(folder, levels, arguments.case) + [("model", Path(m).name, str(Path(m).resolve())) for m in arguments.models]
         builds = [Build("a", arguments.a, arguments.threads, {}), Build("b", arguments.b, arguments.threads, slow)]
         try:
             if not arguments.json:

@@ -78,7 +78,7 @@ def run(arguments):
     measured, failed, peak, copy = [], {}, 0.0, 0.0
     with tempfile.TemporaryDirectory() as folder:
         cases = race_cases.write(folder, arguments.level or list(race_cases.LEVELS), arguments.case)
-        cases += [("model", Path(m).stem, m) for m in arguments.models]
+        cases += [("model", Path(m).name, m) for m in arguments.models]
         for level, name, path in cases:
             try:
                 record = profile(tool, path, arguments.threads, arguments.runs)

@@ -1,18 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """Deciding whether build B is slower than build A, from samples: no clock is read here, so tests feed it recorded figures.
 
-A sample is the time of one run in nanoseconds. Both builds take turns, so a case has two lists; the least of each counts, since other work on
-the machine only ever adds. loss = least of B / least of A. A case that seems lost may be a case that was disturbed: it is measured again, all
-its samples together, before it counts.
+A sample is the least time of a run in one turn, in nanoseconds. Both builds take turns, so a case has two lists. Two figures are made of them:
+least of B / least of A, since other work on the machine only ever adds; and the median of B / A over the turns, since what disturbs memory
+and caches for seconds disturbs neighbours alike. The loss is the one nearer to 1, and 1 where they are on different sides of it: a real loss
+shows in both. A case that seems lost is measured again, all its samples together, before it counts.
 """
 import math
+import statistics
 
 LIMIT = 1.05
 
 
 def loss(samples):
-    """samples: {"a": [ns...], "b": [ns...]}."""
-    return min(samples["b"]) / min(samples["a"])
+    """samples: {"a": [ns...], "b": [ns...]}, in the order of the turns."""
+    least = min(samples["b"]) / min(samples["a"])
+    turns = statistics.median(b / a for a, b in zip(samples["a"], samples["b"]))
+    if (least - 1) * (turns - 1) <= 0:
+        return 1.0
+    return min(least, turns) if least > 1 else max(least, turns)
 
 
 def again(cases, limit=LIMIT):

@@ -35,14 +35,14 @@ class Verdict(unittest.TestCase):
     def test_same(self):
         verdict = race_verdict.decide(SAME)
         self.assertTrue(verdict["good"], verdict["reasons"])
-        self.assertAlmostEqual(verdict["losses"]["conv"], 1003 / 1001)
+        self.assertEqual(verdict["losses"]["conv"], 1)       # the minima say 1.002, the turns 0.998
         self.assertEqual(race_verdict.again(SAME), [])
 
     def test_one_case_lost(self):
         verdict = race_verdict.decide(LOST)
         self.assertFalse(verdict["good"])
         self.assertEqual(verdict["lost"], ["conv"])
-        self.assertIn("9.9 % slower", verdict["reasons"][0])
+        self.assertIn("9.6 % slower", verdict["reasons"][0])
         self.assertEqual(race_verdict.again(LOST), ["conv"])
 
     def test_disturbed_case_recovers(self):
@@ -52,6 +52,14 @@ class Verdict(unittest.TestCase):
         disturbed["conv"]["samples"]["b"] += [1004, 1002]
         self.assertEqual(race_verdict.again(disturbed), [])
         self.assertTrue(race_verdict.decide(disturbed)["good"])
+
+    def test_both_figures_must_agree(self):
+        # One turn of A was lucky: the turns say that nothing was lost.
+        self.assertEqual(race_verdict.loss({"a": [800, 1000, 1000], "b": [1000, 1000, 1000]}), 1)
+        # Most turns of B were disturbed: the minima say that nothing was lost.
+        self.assertEqual(race_verdict.loss({"a": [1000, 1000, 1000], "b": [1000, 1300, 1300]}), 1)
+        self.assertEqual(race_verdict.loss({"a": [1000, 1000, 1000], "b": [1100, 1300, 1200]}), 1.1)
+        self.assertEqual(race_verdict.loss({"a": [1000, 1000, 1000], "b": [800, 900, 950]}), 0.9)
 
     def test_mean_lost_though_no_case_is(self):
         cases = {f"case{i}": {"samples": {"a": [1000], "b": [1040]}} for i in range(5)}
