@@ -14,12 +14,8 @@
 #include "exec/hexagon/wire/hex_control.h"
 
 enum { STRIP = 31 };
-enum { NO_WAY, BY_Q31, BY_LINE, BY_EVEN_LINE };   // even: with a gap, see hx_line.h
-
-int tn_hx_blocks_fits(const tn_hx_attr *attr, int mode)
-{
-    return tn_hx_window_is_halving(attr) && (mode == TN_HX_Q31_NARROW || mode == TN_HX_RNE_NARROW || mode == TN_HX_RNE);
-}
+// Ways to requantise; even: with a gap, see hx_line.h. By mode: what hx_store.h has for it, which looks for lanes near a half.
+enum { BY_MODE, BY_Q31, BY_LINE, BY_EVEN_LINE };
 
 static int32_t word(int8_t a, int8_t b, int8_t c, int8_t d)
 {
@@ -27,9 +23,10 @@ static int32_t word(int8_t a, int8_t b, int8_t c, int8_t d)
 }
 
 // The way of a plane's four channels; n of them are real.
-static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8_t *w, int32_t n, const tn_hx_value *y, const tn_hx_attr *attr)
+static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8_t *w, int32_t n, const tn_hx_value *y, const tn_hx_attr *attr,
+                     int mode)
 {
-    int way = BY_Q31, fits = 1;
+    int way = mode == TN_HX_Q31_NARROW ? BY_Q31 : BY_MODE, fits = 1;
     int32_t most = TN_HX_LINE_FRACTION_MAX;
     for (int32_t i = 0; i < n; i++, w += 9) {
         c[i].weights[0] = word(w[0], w[3], w[1], w[4]);
@@ -52,10 +49,11 @@ static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8
     for (int32_t i = n; i < 4; i++) {
         c[i] = c[n - 1];   // lanes of no channel
     }
-    return fits ? way : NO_WAY;
+    return fits ? way : BY_MODE;
 }
 
-uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const tn_hx_requant *requant)
+uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const tn_hx_requant *requant,
+                             int mode)
 {
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
     blocks->first = -node->attr.pads[0] * x->pitch - node->attr.pads[1];
@@ -64,11 +62,12 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
     if (!blocks->channels || !blocks->ways) {
         return TN_HEX_WHY_LIMIT;
     }
-    blocks->all = 1;
+    blocks->requant = requant;
+    blocks->mode = mode;
     for (int32_t plane = 0; plane < y->planes; plane++) {
         const int32_t c = 4 * plane, n = y->dims[1] - c < 4 ? y->dims[1] - c : 4;
-        blocks->ways[plane] = (uint8_t)set_plane(blocks->channels + c, requant + c, (const int8_t *)w->data + 9 * c, n, y, &node->attr);
-        blocks->all &= blocks->ways[plane] != NO_WAY;
+        blocks->ways[plane] = (uint8_t)set_plane(blocks->channels + c, requant + c, (const int8_t *)w->data + 9 * c, n, y, &node->attr,
+                                                mode);
     }
     return TN_HEX_WHY_NONE;
 }
@@ -95,6 +94,7 @@ static inline __attribute__((always_inline)) HVX_Vector sum(HVX_Vector block, HV
 
 typedef struct strip {
     const tn_hx_blocks_channel *channels;
+    const tn_hx_requant *requant;
     const tn_hx_ends *ends;
     int32_t row, to_row;         // bytes from a row to the next, of x and of y
 } strip;
@@ -140,22 +140,55 @@ static inline __attribute__((always_inline)) void strip_run(const strip *t, cons
         }
         TN_HX_VU(to) = out[0];
         TN_HX_VU(to + to_row) = out[1];
+        x += 4 * row, to += 2 * to_row;
+    }
+}
+
+typedef void run_fn(const strip *, const uint8_t *, uint8_t *, int32_t);
+static void by_q31(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_Q31); }
+static void by_line(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_LINE); }
+static void by_even_line(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_EVEN_LINE); }
+
+// The same for the other modes.
+static inline __attribute__((always_inline)) void strip_run_mode(const strip *t, const uint8_t *x, uint8_t *to, int32_t n, int mode)
+{
+    const int32_t beside = tn_hx_opaque(TN_HX_VECTOR), row = t->row, to_row = t->to_row;
+    tn_hx_ends ends = *t->ends;
+    HVX_Vector now[4];
+    take_blocks(now, x, row, beside);
+    for (; n > 0; n--) {
+        HVX_Vector next[4], after[4], s[8];
+        take_blocks(next, x + 2 * row, row, beside);
+        take_blocks(after, x + 4 * row, row, beside);
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            const HVX_Vector bias = Q6_V_vsplat_R(t->channels[i].bias);
+            s[2 * i] = Q6_Vw_vadd_VwVw(sum(now[i], next[i], t->channels[i].weights), bias);
+            s[2 * i + 1] = Q6_Vw_vadd_VwVw(sum(next[i], after[i], t->channels[i].weights), bias);
+            now[i] = after[i];
+        }
+        ends.to[0] = to;
+        tn_hx_store_tile(s, t->requant, &ends, 1, 2, mode, 0, to_row, 1);
         x += 4 * row;
         to += 2 * to_row;
     }
 }
 
-static void run_q31(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_Q31); }
-static void run_line(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_LINE); }
-static void run_even_line(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_EVEN_LINE); }
+static void by_rne_narrow(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run_mode(t, x, to, n, TN_HX_RNE_NARROW); }
+static void by_wide_q31(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run_mode(t, x, to, n, TN_HX_Q31); }
+static void by_q31_unit(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run_mode(t, x, to, n, TN_HX_Q31_UNIT); }
+static void by_rne(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run_mode(t, x, to, n, TN_HX_RNE); }
 
 void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, const tn_hx_value *x, const uint8_t *from,
                         const tn_hx_value *y, uint8_t *to)
 {
-    static void (*const runs[])(const strip *, const uint8_t *, uint8_t *, int32_t) = {NULL, run_q31, run_line, run_even_line};
+    static run_fn *const by_way[] = {NULL, by_q31, by_line, by_even_line};
+    static run_fn *const by_mode[] = {by_q31, by_rne_narrow, by_wide_q31, by_q31_unit, by_rne};
+    run_fn *run = blocks->ways[plane] == BY_MODE ? by_mode[blocks->mode] : by_way[blocks->ways[plane]];
     tn_hx_ends ends;
     tn_hx_ends_set(&ends, y->zero, attr->low, attr->high);
-    strip t = {.channels = blocks->channels + 4 * plane, .ends = &ends, .row = 4 * x->pitch, .to_row = 4 * y->pitch};
+    strip t = {.channels = blocks->channels + 4 * plane, .requant = blocks->requant + 4 * plane, .ends = &ends, .row = 4 * x->pitch,
+               .to_row = 4 * y->pitch};
     const int32_t pairs = y->height / 2;
     for (int32_t at = 0;; at += STRIP) {
         if (at + STRIP > y->width) {
@@ -163,13 +196,12 @@ void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int3
         }
         const uint8_t *first = from + 4 * (blocks->first + 2 * at);
         uint8_t *result = to + 4 * at;
-        runs[blocks->ways[plane]](&t, first, result, pairs);
-        if (y->height % 2) {   // the last row by itself: both rows of the pair are it, the second one last
+        run(&t, first, result, pairs);
+        if (y->height % 2) {   // the last row, and one that is not there
             strip last = t;
-            last.row = 4 * x->pitch;
             uint8_t rows[2 * TN_HX_VECTOR] __attribute__((aligned(128)));
             last.to_row = TN_HX_VECTOR;
-            runs[blocks->ways[plane]](&last, first + (uint32_t)(8 * (y->height - 1) * x->pitch), rows, 1);
+            run(&last, first + (uint32_t)(8 * (y->height - 1) * x->pitch), rows, 1);
             TN_HX_VU(result + (uint32_t)(y->height - 1) * (uint32_t)t.to_row) = TN_HX_V(rows);
         }
         if (at + STRIP >= y->width) {

@@ -14,13 +14,15 @@ typedef struct tn_hx_blocks_channel {
 
 typedef struct tn_hx_blocks {
     tn_hx_blocks_channel *channels;
-    uint8_t *ways;               // [planes]: 0: the plane cannot be done this way
-    int32_t all;                 // every plane can
+    const tn_hx_requant *requant;
+    uint8_t *ways;               // [planes]: how each is requantised
+    int32_t mode;
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
 } tn_hx_blocks;
 
-int tn_hx_blocks_fits(const tn_hx_attr *attr, int mode);
-uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const tn_hx_requant *requant);
+// requant, mode: of all channels; kept.
+uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const tn_hx_requant *requant,
+                             int mode);
 // One plane, padding and all.
 void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, const tn_hx_value *x, const uint8_t *from,
                         const tn_hx_value *y, uint8_t *to);

@@ -114,9 +114,9 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
     }
     plan->mode = tn_hx_requant_mode(plan->requant, 4 * planes, node->attr.rounding, 1);
     tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
-    if (tn_hx_blocks_fits(&node->attr, plan->mode)) {
+    if (tn_hx_window_is_halving(&node->attr)) {
         plan->blocks = tn_hx_pool_take(&graph->pool, sizeof *plan->blocks);
-        return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, plan->requant) : TN_HEX_WHY_LIMIT;
+        return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, plan->requant, plan->mode) : TN_HEX_WHY_LIMIT;
     }
     return plan->rows && tn_hx_planar_pays(y, plan->mode) ? prepare_planar(graph, node, plan) : TN_HEX_WHY_NONE;
 }
@@ -280,7 +280,7 @@ static void run_tile(void *context, uint32_t index)
         run_planar(run, plane);
         return;
     }
-    if (plan->blocks && plan->blocks->ways[plane]) {
+    if (plan->blocks) {
         tn_hx_blocks_plane(plan->blocks, run->attr, plane, run->x, tn_hx_plane(run->x, run->image, plane), run->y,
                            tn_hx_plane(run->y, run->image, plane));
         return;
@@ -308,7 +308,7 @@ void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node)
     for (r.image = 0; r.image < r.y->images; r.image++) {
         tn_hx_parallel(run_tile, &r, (uint32_t)r.y->planes);
     }
-    if (!(plan->planar && plan->planar->all) && !(plan->blocks && plan->blocks->all)) {
+    if (!plan->blocks && !(plan->planar && plan->planar->all)) {
         tn_hx_fill_padding(r.y);
     }
 }
