@@ -194,11 +194,10 @@ static const tn_tensor *tensor_at(const tn_hex_flow *flow, const tn_flow_run *ru
     return i < flow->graph->n_inputs ? run->in[i] : run->out[i - flow->graph->n_inputs];
 }
 
-// Bytes that need the staging buffer, which is made large enough.
+// Under the lock: bytes that need the staging buffer, which is made large enough.
 static tn_status make_staging(tn_hex_flow *flow, const tn_flow_run *run)
 {
     size_t need = 0;
-    tn_hex_link_lock(flow->link);
     for (size_t i = 0; i < flow->graph->n_inputs + flow->graph->n_outputs; i++) {
         const tn_tensor *tensor = tensor_at(flow, run, i);
         size_t bytes = 0;
@@ -206,10 +205,9 @@ static tn_status make_staging(tn_hex_flow *flow, const tn_flow_run *run)
             need += (bytes + IO_ALIGN - 1) / IO_ALIGN * IO_ALIGN;
         }
     }
-    tn_hex_link_unlock(flow->link);
     if (need && (!flow->staging || flow->staging->bytes < need)) {
-        tn_hex_buffer_give(flow->link, flow->staging);
-        flow->staging = tn_hex_buffer_take(flow->link, need);
+        tn_hex_buffer_give_locked(flow->link, flow->staging);
+        flow->staging = tn_hex_buffer_take_locked(flow->link, need);
         return flow->staging ? TN_OK : tn_fail_memory(run->diag, "hexagon", need);
     }
     return TN_OK;
@@ -271,9 +269,9 @@ static tn_status execute(tn_hex_flow *flow, const tn_flow_run *run)
 
 tn_status tn_hex_flow_run(tn_hex_flow *flow, const tn_flow_run *run)
 {
-    TN_TRY(make_staging(flow, run));
-    tn_hex_link_lock(flow->link);
-    const tn_status status = execute(flow, run);
+    TN_TRY(tn_hex_link_lock_until(flow->link, run->deadline_ns, run->cancel, run->diag));
+    tn_status status = make_staging(flow, run);
+    status = status == TN_OK ? execute(flow, run) : status;
     tn_hex_link_unlock(flow->link);
     return status;
 }

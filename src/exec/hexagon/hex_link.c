@@ -78,6 +78,12 @@ static const char *call_text(uint32_t call)
 
 // ---- life ----
 
+const tn_hex_transport *tn_hex_transport_choose(void)
+{
+    const char *what;
+    return tn_hex_fastrpc.present(&what) ? &tn_hex_fastrpc : &tn_hex_qemu;
+}
+
 static int shared_memory(size_t bytes)
 {
     // Sealed: nobody can take bytes away from under a mapping.
@@ -91,6 +97,8 @@ static int shared_memory(size_t bytes)
     }
     return fd;
 }
+
+static void memory_give(const tn_hex_link *link, const tn_hex_buffer *buffer);
 
 static void stop(tn_hex_link *link)
 {
@@ -235,8 +243,7 @@ void tn_hex_link_close(tn_hex_link *link)
     while (link->buffers) {
         tn_hex_buffer *buffer = link->buffers;
         link->buffers = buffer->next;
-        munmap(buffer->data, buffer->bytes);
-        close(buffer->fd);
+        memory_give(link, buffer);
         tn_give(link->heap, buffer);
     }
     if (link->page) {
@@ -251,6 +258,35 @@ void tn_hex_link_close(tn_hex_link *link)
 
 void tn_hex_link_lock(tn_hex_link *link) { pthread_mutex_lock(&link->lock); }
 void tn_hex_link_unlock(tn_hex_link *link) { pthread_mutex_unlock(&link->lock); }
+
+tn_status tn_hex_link_lock_until(tn_hex_link *link, uint64_t deadline_ns, const atomic_int *cancel, tn_diag *diag)
+{
+    if (!deadline_ns && !cancel) {
+        tn_hex_link_lock(link);
+        return TN_OK;
+    }
+    // In slices, each on the system's clock, so that nobody's setting of that clock makes a wait longer.
+    for (;;) {
+        struct timespec end;
+        (void)clock_gettime(CLOCK_REALTIME, &end);
+        end.tv_nsec += SLICE_NS;
+        end.tv_sec += end.tv_nsec / 1000000000;
+        end.tv_nsec %= 1000000000;
+        const int error = pthread_mutex_timedlock(&link->lock, &end);
+        if (error == 0) {
+            return TN_OK;
+        }
+        if (error != ETIMEDOUT) {
+            return tn_fail(diag, TN_INTERNAL, "hexagon", "the lock of the DSP is broken: %s", strerror(error));
+        }
+        if (deadline_ns && tn_clock_ns() >= deadline_ns) {
+            return tn_fail(diag, TN_DEADLINE, "hexagon", "the run's deadline passed while another session used the DSP");
+        }
+        if (cancel && atomic_load_explicit(cancel, memory_order_relaxed)) {
+            return tn_fail(diag, TN_CANCELLED, "hexagon", "the run was cancelled while another session used the DSP");
+        }
+    }
+}
 
 void tn_hex_link_names(tn_hex_link *link, tn_hex_name_fn name, void *context)
 {
@@ -327,38 +363,53 @@ tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag)
 
 // ---- buffers ----
 
-tn_hex_buffer *tn_hex_buffer_take(tn_hex_link *link, size_t bytes)
+static void *memory_take(const tn_hex_link *link, size_t size, int *fd)
+{
+    if (link->transport->take) {
+        return link->transport->take(size, fd);
+    }
+    *fd = shared_memory(size);
+    void *data = *fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    if (data == MAP_FAILED && *fd >= 0) {
+        close(*fd);
+    }
+    return data == MAP_FAILED ? NULL : data;
+}
+
+static void memory_give(const tn_hex_link *link, const tn_hex_buffer *buffer)
+{
+    if (link->transport->give) {
+        link->transport->give(buffer->data, buffer->bytes, buffer->fd);
+        return;
+    }
+    munmap(buffer->data, buffer->bytes);
+    close(buffer->fd);
+}
+
+tn_hex_buffer *tn_hex_buffer_take_locked(tn_hex_link *link, size_t bytes)
 {
     const size_t size = bytes > SIZE_MAX - TN_HEX_PAGE ? 0 : (TN_MAX(bytes, (size_t)1) + TN_HEX_PAGE - 1) / TN_HEX_PAGE * TN_HEX_PAGE;
     tn_hex_buffer *buffer = size && size <= UINT32_MAX / 2 ? tn_take_zero(link->heap, 1, sizeof *buffer) : NULL;
     if (!buffer) {
         return NULL;
     }
-    buffer->fd = shared_memory(size);
-    void *data = buffer->fd < 0 ? MAP_FAILED : mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, buffer->fd, 0);
-    if (data == MAP_FAILED) {
-        if (buffer->fd >= 0) {
-            close(buffer->fd);
-        }
+    buffer->data = memory_take(link, size, &buffer->fd);
+    if (!buffer->data) {
         tn_give(link->heap, buffer);
         return NULL;
     }
-    buffer->data = data;
     buffer->bytes = size;
     buffer->session = TN_HEX_NO_SESSION;
-    tn_hex_link_lock(link);
     buffer->next = link->buffers;
     link->buffers = buffer;
-    tn_hex_link_unlock(link);
     return buffer;
 }
 
-void tn_hex_buffer_give(tn_hex_link *link, tn_hex_buffer *buffer)
+void tn_hex_buffer_give_locked(tn_hex_link *link, tn_hex_buffer *buffer)
 {
     if (!buffer) {
         return;
     }
-    tn_hex_link_lock(link);
     tn_hex_buffer **at = &link->buffers;
     while (*at != buffer) {
         at = &(*at)->next;
@@ -370,10 +421,25 @@ void tn_hex_buffer_give(tn_hex_link *link, tn_hex_buffer *buffer)
         tn_diag diag = {.status = TN_OK};
         (void)tn_hex_link_call(link, &call, &diag);
     }
-    tn_hex_link_unlock(link);
-    munmap(buffer->data, buffer->bytes);
-    close(buffer->fd);
+    memory_give(link, buffer);
     tn_give(link->heap, buffer);
+}
+
+tn_hex_buffer *tn_hex_buffer_take(tn_hex_link *link, size_t bytes)
+{
+    tn_hex_link_lock(link);
+    tn_hex_buffer *buffer = tn_hex_buffer_take_locked(link, bytes);
+    tn_hex_link_unlock(link);
+    return buffer;
+}
+
+void tn_hex_buffer_give(tn_hex_link *link, tn_hex_buffer *buffer)
+{
+    if (buffer) {
+        tn_hex_link_lock(link);
+        tn_hex_buffer_give_locked(link, buffer);
+        tn_hex_link_unlock(link);
+    }
 }
 
 tn_hex_buffer *tn_hex_buffer_find(tn_hex_link *link, const void *data, size_t bytes)
@@ -394,7 +460,7 @@ tn_status tn_hex_link_map(tn_hex_link *link, tn_hex_buffer *buffer, tn_diag *dia
     }
     const uint32_t bytes = (uint32_t)buffer->bytes;
     tn_hex_call call = {.call = TN_HEX_CALL_MAP, .args = &bytes, .n_args = 1, .place = "hexagon"};
-    if (!link->state || link->transport->send_fd(link->state, buffer->fd) != TN_OK) {
+    if (!link->state || link->transport->send_fd(link->state, buffer->fd, buffer->data, buffer->bytes) != TN_OK) {
         return died(link, &call, "its socket is closed", diag);
     }
     TN_TRY(tn_hex_link_call(link, &call, diag));

@@ -25,12 +25,19 @@ typedef struct tn_hex_transport {
     // Starts the program over the control page (page_fd, TN_HEX_PAGE bytes). *state belongs to the transport.
     tn_status (*start)(void **state, tn_heap *heap, int page_fd, tn_diag *diag);
     bool (*alive)(void *state, char *how, size_t size);      // false: it ended, and how
-    tn_status (*send_fd)(void *state, int fd);               // the memory of a buffer that is about to be mapped
+    // The memory of a buffer that the next call maps: its descriptor, and where it lies here.
+    tn_status (*send_fd)(void *state, int fd, void *data, size_t bytes);
     void (*stop)(void *state);                               // ends it, gives everything back; NULL allowed
     pid_t (*process)(void *state);                           // of the program where it is one of this machine, else 0
+    // Zeroed memory that the DSP can map, and its descriptor; it outlives a DSP that dies. NULL: any shared memory will do.
+    void *(*take)(size_t bytes, int *fd);
+    void (*give)(void *data, size_t bytes, int fd);
 } tn_hex_transport;
 
-extern const tn_hex_transport tn_hex_qemu;
+extern const tn_hex_transport tn_hex_qemu, tn_hex_fastrpc;
+
+// The first that can work here: a phone's, then the emulator's.
+const tn_hex_transport *tn_hex_transport_choose(void);
 
 // Memory that both sides see. bytes is a multiple of TN_HEX_PAGE.
 typedef struct tn_hex_buffer {
@@ -89,6 +96,9 @@ void tn_hex_link_close(tn_hex_link *link);      // NULL allowed
 void tn_hex_link_lock(tn_hex_link *link);
 void tn_hex_link_unlock(tn_hex_link *link);
 
+// The same for a run that may not wait for ever while another session uses the DSP. TN_OK: it has the lock; TN_DEADLINE, TN_CANCELLED.
+tn_status tn_hex_link_lock_until(tn_hex_link *link, uint64_t deadline_ns, const atomic_int *cancel, tn_diag *diag);
+
 // Under the lock: the program runs when this succeeds; one that died is started again (the buffers are mapped again when used).
 tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag);
 
@@ -111,6 +121,8 @@ void tn_hex_link_names(tn_hex_link *link, tn_hex_name_fn name, void *context);
 
 tn_hex_buffer *tn_hex_buffer_take(tn_hex_link *link, size_t bytes);      // NULL: no memory
 void tn_hex_buffer_give(tn_hex_link *link, tn_hex_buffer *buffer);       // NULL allowed
+tn_hex_buffer *tn_hex_buffer_take_locked(tn_hex_link *link, size_t bytes);     // under the lock
+void tn_hex_buffer_give_locked(tn_hex_link *link, tn_hex_buffer *buffer);
 
 // The buffer that holds bytes [data, data + bytes); NULL: none does.
 tn_hex_buffer *tn_hex_buffer_find(tn_hex_link *link, const void *data, size_t bytes);

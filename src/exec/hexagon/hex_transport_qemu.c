@@ -183,8 +183,9 @@ static bool qemu_alive(void *state, char *how, size_t size)
 }
 
 // One byte with the descriptor beside it.
-static tn_status qemu_send_fd(void *state, int fd)
+static tn_status qemu_send_fd(void *state, int fd, void *data, size_t bytes)
 {
+    (void)data, (void)bytes;
     const emulator *e = state;
     char byte = 0;
     struct iovec piece = {.iov_base = &byte, .iov_len = 1};

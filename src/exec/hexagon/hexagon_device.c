@@ -18,7 +18,7 @@ static tn_status hexagon_probe(tn_device_facts *facts)
     tn_heap heap;
     memset(facts, 0, sizeof *facts);
     tn_heap_init(&heap, NULL, NULL, NULL);
-    if (tn_hex_link_open(&link, &tn_hex_qemu, &heap, 0, &diag) != TN_OK) {
+    if (tn_hex_link_open(&link, tn_hex_transport_choose(), &heap, 0, &diag) != TN_OK) {
         (void)snprintf(facts->reason, sizeof facts->reason, "%.120s", diag.message);
         return TN_OK;
     }
@@ -147,7 +147,7 @@ static tn_status hexagon_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu,
         return tn_fail_memory(diag, "hexagon", sizeof *device);
     }
     device->base = (tn_device){.vtable = &tn_device_hexagon, .heap = heap, .cpu = *cpu};
-    const tn_status status = tn_hex_link_open(&device->link, &tn_hex_qemu, heap, (uint32_t)TN_MIN(cpu->cores, 4u), diag);
+    const tn_status status = tn_hex_link_open(&device->link, tn_hex_transport_choose(), heap, (uint32_t)TN_MIN(cpu->cores, 4u), diag);
     if (status != TN_OK) {
         tn_give(heap, device);
         return status;

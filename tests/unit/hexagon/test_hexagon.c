@@ -255,6 +255,14 @@ static void test_deadline(void **state)
     assert_true(tn_clock_ns() - begin < 3000000000u);
     assert_int_equal(run_on(&b, 0, dsp, 0), TN_OK);
     compare(dsp, cpu);
+    // Another session has the DSP: the run waits no longer than it may, and the DSP goes on.
+    tn_hex_link_lock(link_of(&b));
+    const uint64_t sessions = link_of(&b)->session;
+    assert_int_equal(run_on(&b, 0, dsp, tn_clock_ns() + 30000000u), TN_DEADLINE);
+    tn_hex_link_unlock(link_of(&b));
+    assert_int_equal(run_on(&b, 0, dsp, tn_clock_ns() + 60000000000u), TN_OK);
+    assert_int_equal(link_of(&b)->session, sessions);
+    compare(dsp, cpu);
     close_bench(&b);
 }
 
@@ -343,7 +351,11 @@ static bool liar_alive(void *state, char *how, size_t size)
     return lie(state) % 64 != 0;
 }
 
-static tn_status liar_send(void *state, int fd) { return lie(state) % 32 ? TN_OK : TN_DEVICE; }
+static tn_status liar_send(void *state, int fd, void *data, size_t bytes)
+{
+    (void)fd, (void)data, (void)bytes;
+    return lie(state) % 32 ? TN_OK : TN_DEVICE;
+}
 
 static void liar_stop(void *state)
 {
