@@ -11,8 +11,8 @@
 #include "kernels/gemm/scratch.h"
 
 // Tiles in a strip, and floats of their input.
-#define STRIP_MOST 8
-#define STRIP_FLOATS 4096
+#define STRIP_MOST 32
+#define STRIP_FLOATS 6144
 
 // Windows of at most this many taps are gathered, COPY floats at a time.
 #define GATHER_MOST 512
@@ -139,27 +139,37 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
 
 // ---- weights ----
 
+// One k step of a group: the weights of channel c and tap (kh, kw) for `width` output channels from m0 on, `valid` of which there are.
+static float *pack_step(const direct *d, const void *weights, float *out, int64_t m0, int64_t c, int64_t kh, int64_t kw, int64_t valid, int64_t width)
+{
+    const tn_conv_shape *s = &d->s;
+    const int64_t row = s->cg * s->kernel[1] * s->kernel[2], there = c < s->cg ? valid : 0;
+    const size_t from = (size_t)(m0 * row + (c * s->kernel[1] + kh) * s->kernel[2] + kw);
+    for (int64_t i = 0; i < there; i++) {
+        out[i] = tn_load_f32(weights, from + (size_t)(i * row));
+    }
+    for (int64_t i = there; i < width; i++) {
+        out[i] = 0.0f;
+    }
+    return out + width;
+}
+
 // One group of q vectors of output channels.
 static void pack_group(void *dst, const tn_query *query, const void *params, int64_t og)
 {
     const direct *d = params;
     const tn_conv_shape *s = &d->s;
-    const int64_t taps_w = d->plain_in ? d->lanes : 1;       // of a segment
-    const int64_t lanes = d->plain_in ? 1 : d->lanes;        // channels of a segment
-    const int64_t group = og / d->oc_groups, first = og % d->oc_groups * d->q, steps = d->blocks_in * s->kernel[1] * d->seg_w * d->lanes;
-    const int64_t width = TN_MIN((int64_t)d->q, d->vectors - first) * d->facts->lanes, m0 = first * d->facts->lanes;
-    const int64_t valid = TN_MIN(width, s->mg - m0), row = s->cg * s->kernel[1] * s->kernel[2];
-    float *out = (float *)dst + (group * d->vectors + first) * d->facts->lanes * steps;
-    for (int64_t at = 0; at < steps; at++) {
-        const int64_t step = at % d->lanes, seg = at / d->lanes % d->seg_w, kh = at / d->lanes / d->seg_w % s->kernel[1];
-        const int64_t c = at / d->lanes / d->seg_w / s->kernel[1] * lanes + step % lanes;
-        const int64_t kw = seg * taps_w + step / lanes, there = c < s->cg ? valid : 0;
-        const size_t from = (size_t)((((group * s->mg + m0) * s->cg + c) * s->kernel[1] + kh) * s->kernel[2] + kw);
-        for (int64_t i = 0; i < there; i++) {
-            *out++ = tn_load_f32(query->in[1]->data, from + (size_t)(i * row));
-        }
-        for (int64_t i = there; i < width; i++) {
-            *out++ = 0.0f;
+    const int64_t group = og / d->oc_groups, first = og % d->oc_groups * d->q, m0 = first * d->facts->lanes;
+    const int64_t width = TN_MIN((int64_t)d->q, d->vectors - first) * d->facts->lanes, valid = TN_MIN(width, s->mg - m0);
+    float *out = (float *)dst + (size_t)(group * d->vectors + first) * d->vector_floats;
+    for (int64_t block = 0; block < d->blocks_in; block++) {
+        for (int64_t kh = 0; kh < s->kernel[1]; kh++) {
+            for (int64_t seg = 0; seg < d->seg_w; seg++) {
+                for (int64_t i = 0; i < d->lanes; i++) {   // taps of one plain channel, or channels of a block
+                    const int64_t c = d->plain_in ? block : block * d->lanes + i, kw = d->plain_in ? seg * d->lanes + i : seg;
+                    out = pack_step(d, query->in[1]->data, out, group * s->mg + m0, c, kh, kw, valid, width);
+                }
+            }
         }
     }
 }
