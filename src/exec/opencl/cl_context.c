@@ -79,6 +79,7 @@ void tn_cl_facts_read(const tn_cl_driver *driver, cl_device_id id, tn_cl_facts *
     facts->exact = (single & CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0;
     facts->images = images;
     facts->unified = unified;
+    facts->dot = strstr(extensions, "cl_khr_integer_dot_product") != NULL;
     facts->half = strstr(extensions, "cl_khr_fp16") != NULL;
     facts->performance_hint = strstr(extensions, "cl_qcom_perf_hint") != NULL;
     facts->context_priority = strstr(extensions, "cl_qcom_priority_hint") != NULL;

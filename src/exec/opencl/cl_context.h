@@ -13,6 +13,7 @@ typedef struct tn_cl_facts {
     char name[64], version[64], driver[64];
     bool images, unified, half, is_cpu;
     bool performance_hint, context_priority, queue_priority;   // see run/cl_hints.h
+    bool dot;                         // has products of four bytes (cl_khr_integer_dot_product)
     bool exact;                       // can round division and square root correctly
     size_t max_width, max_height;     // of an image2d, in texels
     size_t max_group, local_bytes;

@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolution of 8-bit pictures whose channels lie four to a word: x4 [n, c / 4, h, w] (pack_bytes), groups of whole words. One item makes
 // four output channels at P pixels; pixel j of an item is its number + j * (number of items).
-//   f4  words of four input channels' weights less their zero points: [o / 4, kh, kw, i / 4, 4], the last dim are the output channels
+//   f4  words of the weights less their zero points: [o / 4, kh, kw, i / 4, 4]. With DOT the last dim are output channels and a word holds
+//       four input channels, for the built-in products of four bytes; else the last dim are input channels and a word four outputs
 //   start [o]  bias less the input's zero point times all weights; taps outside the map read the zero point
-// DOT(sum, word, weights): four products of bytes added to a sum, by the device's built-in where it has one.
-#ifdef cl_khr_integer_dot_product
 #ifdef SIGNED
-#define DOT(sum, v, f) ((sum) + dot_4x8packed_ss_int((v), (f)))
+#define BYTES4(v) convert_int4(as_char4(v))
+#define DOT_BYTES(v, f) dot_4x8packed_ss_int((v), (f))
 #else
-#define DOT(sum, v, f) ((sum) + dot_4x8packed_us_int((v), (f)))
+#define BYTES4(v) convert_int4(as_uchar4(v))
+#define DOT_BYTES(v, f) dot_4x8packed_us_int((v), (f))
 #endif
-#else
-#ifdef SIGNED
-#define LANES(v) convert_int4(as_char4(v))
-#else
-#define LANES(v) convert_int4(as_uchar4(v))
-#endif
-int dot_bytes(int sum, uint v, uint f)
-{
-    const int4 p = LANES(v) * convert_int4(as_char4(f));
-    return sum + p.x + p.y + p.z + p.w;
-}
-#define DOT(sum, v, f) dot_bytes((sum), (v), (f))
+#define WEIGHTS(f) convert_int4(as_char4(f))
+#if defined(DOT) && !defined(cl_khr_integer_dot_product)
+int dot_lanes(int4 p) { return p.x + p.y + p.z + p.w; }
+int dot_4x8packed_ss_int(uint a, uint b) { return dot_lanes(convert_int4(as_char4(a)) * WEIGHTS(b)); }
+int dot_4x8packed_us_int(uint a, uint b) { return dot_lanes(convert_int4(as_uchar4(a)) * WEIGHTS(b)); }
 #endif
 
 __kernel void run(PARAMETERS)
@@ -54,10 +48,12 @@ __kernel void run(PARAMETERS)
 #pragma unroll
             for (int j = 0; j < P; j++) {
                 const uint v = in[j] ? x4[at[j] + ib * h * w] : OUTER_WORD;
-                acc[j].x = DOT(acc[j].x, v, f.x);
-                acc[j].y = DOT(acc[j].y, v, f.y);
-                acc[j].z = DOT(acc[j].z, v, f.z);
-                acc[j].w = DOT(acc[j].w, v, f.w);
+#ifdef DOT
+                acc[j] += (int4)(DOT_BYTES(v, f.x), DOT_BYTES(v, f.y), DOT_BYTES(v, f.z), DOT_BYTES(v, f.w));
+#else
+                const int4 x = BYTES4(v);
+                acc[j] += (int4)(x.x) * WEIGHTS(f.x) + (int4)(x.y) * WEIGHTS(f.y) + (int4)(x.z) * WEIGHTS(f.z) + (int4)(x.w) * WEIGHTS(f.w);
+#endif
             }
         }
     }

@@ -110,7 +110,7 @@ typedef struct words {
 
 // The weights less their zero points in words (conv_bytes.cl), and the sum that each channel starts with. false: a weight does not fit in
 // 8 bits then.
-static bool fill_words(const tn_query *query, const words *s, uint8_t *f, int32_t *start)
+static bool fill_words(const tn_query *query, const words *s, bool dot, uint8_t *f, int32_t *start)
 {
     const tn_tensor *w = query->in[3], *w_zero = tn_cl_operand(query, 5), *bias = tn_cl_operand(query, 8);
     const int32_t x_zero = tn_cl_zero_at(tn_cl_operand(query, 2), 0);
@@ -123,7 +123,8 @@ static bool fill_words(const tn_query *query, const words *s, uint8_t *f, int32_
             if (v < INT8_MIN || v > INT8_MAX) {
                 return false;
             }
-            f[((((o / 4) * s->taps + t) * s->group_blocks + c / 4) * 4 + o % 4) * 4 + c % 4] = (uint8_t)(int8_t)v;
+            const int64_t word = dot ? o % 4 : c % 4, byte = dot ? c % 4 : o % 4;
+            f[((((o / 4) * s->taps + t) * s->group_blocks + c / 4) * 4 + word) * 4 + byte] = (uint8_t)(int8_t)v;
             sum -= (uint32_t)(x_zero * v);     // modulo 2^32, as sums are
         }
         start[o] = (int32_t)sum;
@@ -160,7 +161,7 @@ static bool emit_words(tn_cl_build *b, const tn_query *query, tn_cl_value *const
         b->status = tn_fail_memory(b->diag, query->name, (size_t)count);
         return true;
     }
-    if (!fill_words(query, &s, f, start)) {
+    if (!fill_words(query, &s, b->cl->facts.dot, f, start)) {
         return false;
     }
     const int64_t pixels = y[0] * y[2] * y[3];
@@ -181,6 +182,9 @@ static bool emit_words(tn_cl_build *b, const tn_query *query, tn_cl_value *const
     tn_cl_int(b, "group_out", y[1] / group);
     tn_cl_int(b, "channels", y[1]);
     tn_cl_define(b, "P", "%d", p);
+    if (b->cl->facts.dot) {
+        tn_cl_define(b, "DOT", "1");
+    }
     tn_cl_define(b, "OUTER_WORD", "0x%xu", (unsigned)(uint8_t)tn_cl_zero_at(tn_cl_operand(query, 2), 0) * 0x01010101u);
     if (in[0]->dtype == TN_I8) {
         tn_cl_define(b, "SIGNED", "1");
