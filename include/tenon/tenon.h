@@ -424,7 +424,7 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
                   it, "cpu_ns": the same nodes on the CPU, "remark": what else the device says of it, or null}, "fallback": why or null}], "processor", "isa", "threads": n, "stages": n,
                   "conversions": n}
                   nodes in the order of execution, those of a sub-flow after the node that stands for it (which alone has "flow");
-                  layout_*, dtype, shape of operand 0 and result 0
+                  layout_*, dtype, shape of operand 0 and result 0; "precision" in sub-flows: how the result is kept
      PLACEMENT   {"cpu": {"nodes": n, "macs": n}}
      MEMORY      {"arena_bytes", "lower_bound_bytes", "peak_bytes" (null while a stage is not planned), "packed_bytes", "scratch_bytes", "exact": true or false,
                   "blocks": [{"name", "bytes", "offset", "first": n, "last": n, "alias_of": name or null}]}
