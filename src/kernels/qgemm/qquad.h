@@ -29,7 +29,7 @@ typedef struct tn_qquad_block {
 typedef struct tn_qquads {
     int64_t group, mg, k;
     int64_t quads, blocks;        // of a row; of a group
-    int64_t room;                 // corrections of a block, a multiple of four; one for twenty pairs costs as much time as it saves
+    int64_t room;                 // corrections of a block, a multiple of four: one for ten pairs, up to where they pay
     size_t block_bytes;
     bool clip;                    // weights are reduced as above; vpdpbusd needs none of it
     int32_t flip;                 // 128 for unsigned weights: their zero point

@@ -12,7 +12,7 @@ bool tn_qquads_init(tn_qquads *quads, int64_t group, int64_t mg, int64_t k, bool
 {
     *quads = (tn_qquads){.group = group, .mg = mg, .k = k, .quads = TN_CEIL_DIV(k, 4), .blocks = TN_CEIL_DIV(mg, TN_QQUAD_ROWS), .clip = clip,
                          .flip = is_unsigned ? 128 : 0};
-    quads->room = clip ? (4 + k / 10) / 4 * 4 : 0;
+    quads->room = clip ? (8 + k / 5) / 4 * 4 : 0;
     quads->block_bytes = sizeof(tn_qquad_block) + (size_t)quads->room * sizeof(tn_qquad_fix) + (size_t)quads->quads * 4 * TN_QQUAD_ROWS;
     return k <= UINT16_MAX && tn_mul_size(quads->block_bytes, (size_t)(group * quads->blocks), &quads->bytes);
 }
