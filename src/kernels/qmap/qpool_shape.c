@@ -7,7 +7,8 @@
 #include "ops/op_rows.h"
 #include "ops/quant/op_qpool.h"
 
-#define MAX_WINDOW 4096    // taps along a dim: sums of a window fit 32 bits
+#define MAX_WINDOW 4096        // taps along a dim
+#define MAX_TAPS (1 << 23)     // sums of a window fit 32 bits
 
 // Every window along the dim has a tap inside x.
 static bool covered(const tn_window *w, int dim)
@@ -28,7 +29,7 @@ static bool window_of(const tn_query *query, tn_window *w)
     if (query->op == &tn_op_qlinear_global_average_pool) {
         const int64_t plane = tn_shape_span(x, 2, x->rank);
         *w = (tn_window){.rank = 3, .kernel = {1, 1, plane}, .stride = {1, 1, 1}, .dilation = {1, 1, 1}, .in = {1, 1, plane}, .out = {1, 1, 1}};
-        return plane > 0 && plane <= 1 << 23;
+        return plane > 0 && plane <= MAX_TAPS;
     }
     // The pool's attributes come first in those of both operators.
     if (!tn_pool_window(query->attr, x, w)) {
@@ -39,7 +40,7 @@ static bool window_of(const tn_query *query, tn_window *w)
     for (int i = 1; i < 3; i++) {
         fits = fits && w->kernel[i] <= MAX_WINDOW && w->in[i] <= 1 << 20 && w->out[i] <= 1 << 20 && covered(w, i);
     }
-    return fits;
+    return fits && w->kernel[1] * w->kernel[2] <= MAX_TAPS;
 }
 
 bool tn_qpool_match(const tn_query *query, const char **why)
