@@ -118,7 +118,7 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
         plan->blocks = tn_hx_pool_take(&graph->pool, sizeof *plan->blocks);
         return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, plan->requant, plan->mode) : TN_HEX_WHY_LIMIT;
     }
-    return plan->rows && tn_hx_planar_pays(y, plan->mode) ? prepare_planar(graph, node, plan) : TN_HEX_WHY_NONE;
+    return plan->rows && tn_hx_planar_pays(x, y, plan->mode) ? prepare_planar(graph, node, plan) : TN_HEX_WHY_NONE;
 }
 
 // Four taps of four channels, turned round, times their weights.
@@ -254,37 +254,32 @@ typedef void span_fn(const depthwise_tile *, int32_t, int32_t);
     }
 SPAN(Q31_NARROW) SPAN(RNE_NARROW) SPAN(Q31) SPAN(Q31_UNIT) SPAN(RNE)
 
-// A plane in a part of the scratch that no other thread works in.
-static void run_planar(depthwise_run *run, int32_t plane)
+// Planes in a part of the scratch that no other thread works in.
+static void run_planar(depthwise_run *run, int32_t plane, int32_t n)
 {
     const tn_hx_planar *planar = run->plan->planar;
+    const uint8_t *x = tn_hx_plane(run->x, run->image, plane);
+    uint8_t *to = tn_hx_plane(run->y, run->image, plane);
     uint32_t part = 0;
     while (__atomic_fetch_or(&run->taken, 1u << part, __ATOMIC_ACQUIRE) >> part & 1) {
         part = (part + 1) % TN_HEX_MAX_THREADS;
     }
-    tn_hx_planar_plane(planar, plane, tn_hx_plane(run->x, run->image, plane), run->y, tn_hx_plane(run->y, run->image, plane),
-                       run->scratch + part * tn_hx_planar_scratch(planar));
+    uint8_t *scratch = run->scratch + part * tn_hx_planar_scratch(planar);
+    if (planar->group > 1) {
+        tn_hx_planar_planes(planar, plane, n, x, run->y, to, scratch);
+    } else {
+        tn_hx_planar_plane(planar, plane, x, run->y, to, scratch);
+    }
     __atomic_fetch_and(&run->taken, ~(1u << part), __ATOMIC_RELEASE);
 }
 
-static void run_tile(void *context, uint32_t index)
+static void run_plane(depthwise_run *run, int32_t plane)
 {
     static span_fn *const spans[3][5] = {
         {span_Q31_NARROW_0, span_RNE_NARROW_0, span_Q31_0, span_Q31_UNIT_0, span_RNE_0},
         {span_Q31_NARROW_1, span_RNE_NARROW_1, span_Q31_1, span_Q31_UNIT_1, span_RNE_1},
         {span_Q31_NARROW_2, span_RNE_NARROW_2, span_Q31_2, span_Q31_UNIT_2, span_RNE_2}};
-    depthwise_run *run = context;
     const depthwise_plan *plan = run->plan;
-    const int32_t plane = (int32_t)index;
-    if (plan->planar && plan->planar->fits[plane]) {
-        run_planar(run, plane);
-        return;
-    }
-    if (plan->blocks) {
-        tn_hx_blocks_plane(plan->blocks, run->attr, plane, run->x, tn_hx_plane(run->x, run->image, plane), run->y,
-                           tn_hx_plane(run->y, run->image, plane));
-        return;
-    }
     depthwise_tile t = {.offsets = plan->taps.offsets, .weights = plan->weights + plane * plan->words, .requant = plan->requant + 4 * plane,
                         .groups = plan->groups, .singles = plan->singles, .pitch = run->y->pitch, .width = run->y->width,
                         .height = run->y->height};
@@ -299,14 +294,36 @@ static void run_tile(void *context, uint32_t index)
     spans[plan->rows ? 2 : plan->taps.n == 9][plan->mode](&t, 0, run->vectors);
 }
 
+static void run_tile(void *context, uint32_t index)
+{
+    depthwise_run *run = context;
+    const depthwise_plan *plan = run->plan;
+    const int32_t group = plan->planar ? plan->planar->group : 1, first = (int32_t)index * group;
+    const int32_t n = run->y->planes - first < group ? run->y->planes - first : group;
+    if (plan->blocks) {
+        tn_hx_blocks_plane(plan->blocks, run->attr, first, run->x, tn_hx_plane(run->x, run->image, first), run->y,
+                           tn_hx_plane(run->y, run->image, first));
+        return;
+    }
+    if (plan->planar && (group > 1 || plan->planar->fits[first])) {
+        run_planar(run, first, n);
+    }
+    for (int32_t plane = first; plane < first + n; plane++) {
+        if (!plan->planar || !plan->planar->fits[plane]) {
+            run_plane(run, plane);
+        }
+    }
+}
+
 void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node)
 {
     const depthwise_plan *plan = node->plan;
+    const int32_t group = plan->planar ? plan->planar->group : 1;
     depthwise_run r = {.plan = plan, .attr = &node->attr, .x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node),
                        .scratch = graph->scratch};
     r.vectors = tn_hx_plane_vectors(r.y);
     for (r.image = 0; r.image < r.y->images; r.image++) {
-        tn_hx_parallel(run_tile, &r, (uint32_t)r.y->planes);
+        tn_hx_parallel(run_tile, &r, (uint32_t)((r.y->planes + group - 1) / group));
     }
     if (!plan->blocks && !(plan->planar && plan->planar->all)) {
         tn_hx_fill_padding(r.y);

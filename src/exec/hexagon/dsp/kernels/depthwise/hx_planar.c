@@ -14,14 +14,17 @@
 
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { LEAST_VECTORS = 3 };
+enum { FEW_VECTORS = 2, GROUP = 16, GROUP_LEAST = 4 };   // images that go by groups of planes; planes of a group
 
-int tn_hx_planar_pays(const tn_hx_value *y, int mode)
+int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int mode)
 {
-    return y->height * y->pitch > (LEAST_VECTORS - 1) * TN_HX_VECTOR && (mode == TN_HX_Q31_NARROW || mode == TN_HX_RNE_NARROW || mode == TN_HX_RNE);
+    const int large = y->height * y->pitch > FEW_VECTORS * TN_HX_VECTOR;
+    const int alike = x->plane_bytes == y->plane_bytes && x->lead == y->lead && y->planes >= GROUP_LEAST;
+    return (large || alike) && (mode == TN_HX_Q31_NARROW || mode == TN_HX_RNE_NARROW || mode == TN_HX_RNE);
 }
 
-static int set_channel(tn_hx_planar_channel *c, const tn_hx_requant *r, const int8_t *w, const tn_hx_value *y, const tn_hx_attr *attr)
+static int set_channel(tn_hx_planar_channel *c, const tn_hx_requant *r, const int8_t *w, const tn_hx_value *y, const tn_hx_attr *attr,
+                       int32_t most)
 {
     for (int row = 0; row < 3; row++) {
         const uint32_t three = (uint8_t)w[3 * row] | (uint32_t)(uint8_t)w[3 * row + 1] << 8 | (uint32_t)(uint8_t)w[3 * row + 2] << 16;
@@ -34,7 +37,31 @@ static int set_channel(tn_hx_planar_channel *c, const tn_hx_requant *r, const in
         c->right = r->right;
         return 1;
     }
-    return tn_hx_line_find(&c->line, r, y->zero, attr->low, attr->high, TN_HX_LINE_FRACTION_MAX);
+    return tn_hx_line_find(&c->line, r, y->zero, attr->low, attr->high, most);
+}
+
+// Channels of all planes with at most so many bits of fraction. Returns the fewest that a channel has.
+static int32_t set_channels(tn_hx_planar *planar, const tn_hx_value *w, const tn_hx_value *y, const tn_hx_attr *attr, const tn_hx_requant *requant,
+                            int32_t most)
+{
+    int32_t fewest = most;
+    planar->all = 1;
+    for (int32_t plane = 0; plane < y->planes; plane++) {
+        int fits = 1;
+        for (int32_t c = 4 * plane; c < 4 * plane + 4; c++) {
+            tn_hx_planar_channel *channel = &planar->channels[c];
+            if (c >= y->dims[1]) {
+                *channel = channel[-1];   // lanes of no channel
+            } else if (!set_channel(channel, &requant[c], (const int8_t *)w->data + 9 * c, y, attr, most)) {
+                fits = 0;
+            } else if (channel->line.down + 16 < fewest) {
+                fewest = channel->line.down + 16;
+            }
+        }
+        planar->fits[plane] = (uint8_t)fits;
+        planar->all &= fits;
+    }
+    return fewest;
 }
 
 uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int32_t first)
@@ -54,25 +81,26 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
     if (!planar->channels || !planar->fits) {
         return TN_HEX_WHY_LIMIT;
     }
-    planar->all = 1;
-    for (int32_t plane = 0; plane < y->planes; plane++) {
-        int fits = 1;
-        for (int32_t c = 4 * plane; c < 4 * plane + 4; c++) {
-            if (c < y->dims[1]) {
-                fits &= set_channel(&planar->channels[c], &requant[c], (const int8_t *)w->data + 9 * c, y, &node->attr);
-            } else {
-                planar->channels[c] = planar->channels[c - 1];   // lanes of no channel
-            }
+    const int32_t fewest = set_channels(planar, w, y, &node->attr, requant, TN_HX_LINE_FRACTION_MAX);
+    planar->group = 1;
+    if (planar->vectors <= FEW_VECTORS) {   // a loop over planes, whose lines have one shift
+        planar->group = GROUP;
+        planar->apart = (int32_t)(y->plane_bytes / 4);
+        planar->lead = (int32_t)(y->lead / 4);
+        planar->chunks = (GROUP * planar->apart + 2 * TN_HX_VECTOR - 1) / TN_HX_VECTOR & ~1;
+        if (planar->rounding == TN_HEX_FLOAT_RNE) {
+            set_channels(planar, w, y, &node->attr, requant, fewest);
+            planar->line.down = fewest - 16;
+            planar->line.odd = y->zero & 1 ? 0 : 1 << planar->line.down;
         }
-        planar->fits[plane] = (uint8_t)fits;
-        planar->all &= fits;
     }
     return TN_HEX_WHY_NONE;
 }
 
 uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar)
 {
-    return 4 * (uint32_t)(planar->chunks + planar->vectors) * TN_HX_VECTOR;
+    const int32_t results = planar->group > 1 ? planar->chunks + 1 : planar->vectors;
+    return 4 * (uint32_t)(planar->chunks + results + 1) * TN_HX_VECTOR;
 }
 
 // 128 pixels of four channels to 128 bytes of each.
@@ -184,6 +212,43 @@ static inline __attribute__((always_inline)) void channel_run(const tn_hx_planar
     }
 }
 
+// The same for small images: vector `at` of one of the four channels of n planes. `apart`: bytes from a plane to the next.
+static inline __attribute__((always_inline)) void planes_run(const tn_hx_planar *p, const tn_hx_planar_channel *restrict ch,
+                                                        const uint8_t *restrict x, uint8_t *restrict to, int32_t apart, int32_t n, int by)
+{
+    const HVX_Vector zero = Q6_V_vsplat_R(p->zero * 0x00010001), low = tn_hx_splat_byte(p->low), high = tn_hx_splat_byte(p->high);
+    const int32_t two = tn_hx_opaque(2), pitch = p->pitch, down = p->line.down;
+    tn_hx_line_lanes line = tn_hx_line_splat(&p->line);
+    const uint8_t *a = x, *b = a + pitch, *c = b + pitch, *a2 = a + two, *b2 = b + two, *c2 = c + two;
+#pragma clang loop unroll(disable)
+    for (; n > 0; n--) {
+        const int32_t *w = ch->weights;
+        HVX_Vector v = TN_HX_CVU(a), u = TN_HX_CVU(a2);
+        HVX_Vector s0 = Q6_Vw_vrmpy_VubRb(v, w[0]), s1 = Q6_Vw_vrmpy_VubRb(v, w[1]), s2 = Q6_Vw_vrmpy_VubRb(u, w[0]), s3 = Q6_Vw_vrmpy_VubRb(u, w[1]);
+        v = TN_HX_CVU(b), u = TN_HX_CVU(b2);
+        s0 = Q6_Vw_vrmpyacc_VwVubRb(s0, v, w[2]), s1 = Q6_Vw_vrmpyacc_VwVubRb(s1, v, w[3]);
+        s2 = Q6_Vw_vrmpyacc_VwVubRb(s2, u, w[2]), s3 = Q6_Vw_vrmpyacc_VwVubRb(s3, u, w[3]);
+        v = TN_HX_CVU(c), u = TN_HX_CVU(c2);
+        s0 = Q6_Vw_vrmpyacc_VwVubRb(s0, v, w[4]), s1 = Q6_Vw_vrmpyacc_VwVubRb(s1, v, w[5]);
+        s2 = Q6_Vw_vrmpyacc_VwVubRb(s2, u, w[4]), s3 = Q6_Vw_vrmpyacc_VwVubRb(s3, u, w[5]);
+        HVX_Vector y;
+        if (by == BY_Q31) {
+            const HVX_Vector start = Q6_V_vsplat_R(ch->bias), m = Q6_V_vsplat_R(ch->multiplier);
+            s0 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s0, start), m), s1 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s1, start), m);
+            s2 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s2, start), m), s3 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s3, start), m);
+            const HVX_Vector even = Q6_Vh_vadd_VhVh_sat(Q6_Vh_vasr_VwVwR_rnd_sat(s2, s0, ch->right), zero);
+            y = Q6_Vub_vsat_VhVh(Q6_Vh_vadd_VhVh_sat(Q6_Vh_vasr_VwVwR_rnd_sat(s3, s1, ch->right), zero), even);
+        } else {
+            line.start = Q6_V_vsplat_R(ch->line.start);
+            line.multiplier = Q6_V_vsplat_R(ch->line.multiplier);
+            line.limit = Q6_V_vsplat_R((int32_t)((uint32_t)ch->line.limit * 0x00010001u));
+            const HVX_Vector even = tn_hx_line_halves(s0, s2, &line, ch->line.left, 1);
+            y = Q6_Vub_vasr_VhVhR_sat(tn_hx_line_halves(s1, s3, &line, ch->line.left, 1), even, down);
+        }
+        TN_HX_VU(to) = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(y, low), high);
+        a += apart, b += apart, c += apart, a2 += apart, b2 += apart, c2 += apart, to += apart, ch += 4;
+    }
+}
 void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t *x, const tn_hx_value *y, uint8_t *to, uint8_t *scratch)
 {
     // x's planes begin at a multiple of a vector; the first tap may not.
@@ -203,4 +268,28 @@ void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t
     }
     put_together(to, results, back, planar->pixels);
     tn_hx_fill_plane(y, to);
+}
+
+void tn_hx_planar_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to,
+                         uint8_t *scratch)
+{
+    // Rows of a channel of all planes, with what lies between them. What is written beyond a plane falls on the room before the next.
+    const int32_t row = planar->chunks * TN_HX_VECTOR, back = row + TN_HX_VECTOR, apart = planar->apart, lead = planar->lead;
+    uint8_t *results = scratch + 4 * row;
+    take_apart(scratch, x - 4 * lead, row, ((n * apart + 2 * TN_HX_VECTOR - 1) / TN_HX_VECTOR) & ~1);
+    for (int32_t c = 0; c < 4; c++) {
+        for (int32_t at = lead; at < lead + planar->vectors * TN_HX_VECTOR; at += TN_HX_VECTOR) {
+            const tn_hx_planar_channel *channel = &planar->channels[4 * plane + c];
+            const uint8_t *from = scratch + c * row + at + planar->first;
+            if (planar->rounding == TN_HEX_FIXED_Q31) {
+                planes_run(planar, channel, from, results + c * back + at, apart, n, BY_Q31);
+            } else {
+                planes_run(planar, channel, from, results + c * back + at, apart, n, BY_EVEN_LINE);
+            }
+        }
+    }
+    put_together(to - 4 * lead, results, back, n * apart);
+    for (int32_t i = 0; i < n; i++) {
+        tn_hx_fill_plane(y, to + (uint32_t)i * y->plane_bytes);
+    }
 }

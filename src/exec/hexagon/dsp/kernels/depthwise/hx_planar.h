@@ -19,14 +19,20 @@ typedef struct tn_hx_planar {
     int32_t rounding, zero, low, high;
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
     int32_t pitch, pixels;       // pixels: of a flat run
-    int32_t vectors, chunks;     // of 128 pixels: of the result, of x (even)
+    int32_t vectors, chunks;     // of 128 pixels: of the result, of what is taken apart (even)
+    int32_t group;               // planes done at once; 1: large images
+    tn_hx_line line;             // of a group: what all channels have the same
+    int32_t apart, lead;         // of a group, in pixels: from plane to plane, before a plane
 } tn_hx_planar;
 
 // Whether a plan for a 3 x 3 window that reads x itself, with taps from flat pixel `first` on, pays.
-int tn_hx_planar_pays(const tn_hx_value *y, int mode);
+int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int mode);
 uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int32_t first);
 uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar);
 // One plane, padding and all.
 void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t *x, const tn_hx_value *y, uint8_t *to, uint8_t *scratch);
+// n planes of small images, `group` at most, from `plane` on; x, to: of the first.
+void tn_hx_planar_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to,
+                         uint8_t *scratch);
 
 #endif
