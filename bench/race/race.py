@@ -5,10 +5,12 @@
     race.py roofline [MODEL.onnx...] [--level kernel|block|model]... [--nodes] [--threads N] [--json]
     race.py builds A.so B.so [MODEL.onnx...] [--level ...]... [--threads N] [--json]
     race.py gemm [--shape MxKxN]... [--all] [--json]
+    race.py page [MODEL.onnx...]
     race.py overhead [--nodes 1000] [--rounds 9] [--library NAME=libtenon.so]... [--json]
     race.py memory [--json] MODEL.onnx[:OPEN]... [--ncnn FOLDER]
 
 roofline, builds, gemm: see race_roofline.py, race_builds.py and race_gemm.py; what the first two run is in race_cases.py.
+page: the tables of docs/benchmarks.md.
 
 overhead: a chain of tiny matrix products, one thread; every engine lives in a process of its own and they take turns, A B C A B C. Told are
 nanoseconds for a node, the least and the median of the rounds. --library adds other builds of this library, to compare two builds.
@@ -33,6 +35,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "cli"), str(ROOT / "bindings" / "python")]
 import race_builds  # noqa: E402
 import race_gemm  # noqa: E402
+import race_page  # noqa: E402
 import race_roofline  # noqa: E402
 
 SIDE = 4
@@ -260,6 +263,7 @@ def main():
     race_roofline.add_options(verbs)
     race_builds.add_options(verbs)
     race_gemm.add_options(verbs)
+    race_page.add_options(verbs)
     arguments = parser.parse_args()
     return arguments.function(arguments)
 

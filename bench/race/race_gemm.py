@@ -214,13 +214,18 @@ def summarise(wanted, best):
     return {"rivals": table, "shapes": rows}
 
 
+def document_of(wanted, rounds):
+    """The summary of these shapes (none: all 200), with the engines that are absent; no shapes where Tenon is absent."""
+    wanted = wanted or shapes()
+    best, absent = measure(wanted, rounds)
+    return dict(summarise(wanted, {} if "tenon" in absent else best), absent=absent)
+
+
 def run(arguments):
-    wanted = [tuple(map(int, s.split("x"))) for s in arguments.shape] or shapes()
-    best, absent = measure(wanted, arguments.rounds)
-    if any("tenon" not in times for times in best.values()) or not best:
-        print(f"Tenon was not measured: {absent.get('tenon', '')}")
+    document = document_of([tuple(map(int, s.split("x"))) for s in arguments.shape], arguments.rounds)
+    if "tenon" in document["absent"]:
+        print(f"Tenon was not measured: {document['absent']['tenon']}")
         return 2
-    document = dict(summarise(wanted, best), absent=absent)
     if arguments.json:
         print(json.dumps(document, indent=1))
         return 0
