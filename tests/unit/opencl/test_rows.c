@@ -149,6 +149,13 @@ static void try_case(const tn_case_family *family, unsigned index)
     tn_arena_deinit(&arena);
 }
 
+// A driver builds a program for most cases, a quarter of a second each. Unless the family is named, of one with many cases a fixed draw of
+// about two in five is taken; families of handwritten kernels run whole under ctest -L oclgrind.
+static bool is_drawn(const tn_case_family *family, unsigned index)
+{
+    return wanted_family || only_list || family->listed <= 12 || (index * 2654435761u >> 16) % 5 < 2;
+}
+
 static void rows_agree(void **state)
 {
     (void)state;
@@ -165,7 +172,9 @@ static void rows_agree(void **state)
             device->filter_buffers = i % 3 == 0;
             device->facts.dot = i % 2 == 0;                  // without the built-ins the kernel spells them out
             device->tile_seed = i % 3 == 0 ? i + 1 : 0;      // a third of the cases with odd tiles, the others with those of a user
-            try_case(*family, i);
+            if (is_drawn(*family, i)) {
+                try_case(*family, i);
+            }
         }
     }
     print_message("%u cases ran, %u were refused\n", ran, refused);
