@@ -28,6 +28,40 @@ void tn_fail_heap_init(tn_fail_heap *heap, size_t fail_at)
     tn_heap_init(&heap->heap, take, give, heap);
 }
 
+void *tn_fail_take(void *counter, size_t bytes, size_t alignment)
+{
+    tn_fail_counter *c = counter;
+    void *block = NULL;
+    if (++c->count == c->fail_at || posix_memalign(&block, alignment, bytes) != 0) {
+        return NULL;
+    }
+    c->live++;
+    return block;
+}
+
+void tn_fail_give(void *counter, void *block)
+{
+    ((tn_fail_counter *)counter)->live--;
+    free(block);
+}
+
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define FEWER 10
+#endif
+#endif
+#if !defined(FEWER) && defined(__SANITIZE_THREAD__)
+#define FEWER 10
+#endif
+#ifndef FEWER
+#define FEWER 1
+#endif
+
+long tn_fail_stride(long total, long tries)
+{
+    return getenv("TENON_FULL") ? 1 : total / (tries / FEWER) + 1;
+}
+
 size_t tn_fail_every_request(bool (*attempt)(tn_heap *heap, void *context), void *context)
 {
     for (size_t n = 1;; n++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every public call with the N-th allocation failing, N = 1 .. end, on a model with one node of each kind: a clean error each time and
-// nothing left. TENON_FULL=1 in the environment tries every N; otherwise a spread of them.
+// nothing left. TENON_FULL=1 in the environment tries every N; otherwise a spread of them, wider under the thread sanitizer.
+#include "support/fail_heap.h"
 #include "support/read.h"
 
 #include <tenon/build.h>
@@ -10,26 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-typedef struct counter {
-    long count, fail_at;      // allocations so far; the one that fails, 0: none
-    long live;
-} counter;
-
-static void *take(void *context, size_t bytes, size_t alignment)
-{
-    counter *c = context;
-    if (++c->count == c->fail_at) {
-        return NULL;
-    }
-    c->live++;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void give(void *context, void *block)
-{
-    ((counter *)context)->live--;
-    free(block);
-}
+typedef tn_fail_counter counter;
 
 static const unsigned char *read_u32(const unsigned char *at, uint32_t *value)
 {
@@ -77,7 +59,7 @@ static void scenario(const bytes *model_bytes, const bytes *feeds, counter *c)
     tenon_tensor out;
     char *json = NULL;
     tenon_model_options_init(&mo);
-    mo.allocator = (tenon_allocator){take, give, c};
+    mo.allocator = (tenon_allocator){tn_fail_take, tn_fail_give, c};
     tenon_session_options so;
     tenon_session_options_init(&so);
     so.threads = 1;
@@ -128,7 +110,7 @@ static void scenario_of_files(const bytes *model_bytes, const bytes *feeds, coun
     assert_true(descriptor >= 0);
     close(descriptor);
     tenon_model_options_init(&mo);
-    mo.allocator = (tenon_allocator){take, give, c};
+    mo.allocator = (tenon_allocator){tn_fail_take, tn_fail_give, c};
     tenon_session_options_init(&so);
     so.threads = 1;
     tenon_save_options_init(&options);
@@ -138,7 +120,12 @@ static void scenario_of_files(const bytes *model_bytes, const bytes *feeds, coun
     STEP(feed(session, feeds, &error));
     options.session = session;
     STEP(tenon_model_save(model, path, &options, &error));
-    mo.verify = 1;
+    mo.verify = mo.describe = 1;
+    STEP(tenon_model_open(&saved, path, &mo, &error));
+    STEP(tenon_model_report(saved, TENON_REPORT_MODEL, &json, &error));
+    tenon_report_destroy(json);
+    tenon_model_destroy(saved);
+    mo.describe = 0;
     STEP(tenon_model_open(&saved, path, &mo, &error));
     STEP(tenon_model_report(saved, TENON_REPORT_MODEL, &json, &error));
     tenon_report_destroy(json);
@@ -171,7 +158,7 @@ static void scenario_of_int8(const bytes *model_bytes, counter *c)
         data[i] = (float)(i % 17) / 8 - 1;
     }
     tenon_model_options_init(&mo);
-    mo.allocator = (tenon_allocator){take, give, c};
+    mo.allocator = (tenon_allocator){tn_fail_take, tn_fail_give, c};
     tenon_session_options_init(&so);
     so.threads = 1;
     so.precision = "int8";
@@ -201,7 +188,7 @@ static void scenario_of_tuning(const bytes *model_bytes, counter *c)
     char folder[] = "/tmp/test_alloc.XXXXXX", command[64];
     assert_non_null(mkdtemp(folder));
     tenon_model_options_init(&mo);
-    mo.allocator = (tenon_allocator){take, give, c};
+    mo.allocator = (tenon_allocator){tn_fail_take, tn_fail_give, c};
     tenon_session_options_init(&so);
     so.threads = 1;
     so.cache = folder;
@@ -230,7 +217,7 @@ static void every_allocation_of_tuning(void **unused)
     (void)unused;
     scenario_of_tuning(&model, &c);
     assert_int_equal(c.live, 0);
-    const long total = c.count, step = getenv("TENON_FULL") ? 1 : total / 100 + 1;
+    const long total = c.count, step = tn_fail_stride(total, 100);
     for (long n = 1; n <= total; n += step) {
         c = (counter){.fail_at = n};
         scenario_of_tuning(&model, &c);
@@ -246,7 +233,7 @@ static void every_allocation_of_int8(void **unused)
     (void)unused;
     scenario_of_int8(&model, &c);
     assert_int_equal(c.live, 0);
-    const long total = c.count, step = getenv("TENON_FULL") ? 1 : total / 200 + 1;
+    const long total = c.count, step = tn_fail_stride(total, 200);
     for (long n = 1; n <= total; n += step) {
         c = (counter){.fail_at = n};
         scenario_of_int8(&model, &c);
@@ -264,7 +251,7 @@ static void every_allocation_of_files(void **unused)
     (void)unused;
     scenario_of_files(&model, &feeds, &c);
     assert_int_equal(c.live, 0);
-    const long total = c.count, step = getenv("TENON_FULL") ? 1 : total / 150 + 1;
+    const long total = c.count, step = tn_fail_stride(total, 150);
     for (long n = 1; n <= total; n += step) {
         c = (counter){.fail_at = n};
         scenario_of_files(&model, &feeds, &c);
@@ -285,7 +272,7 @@ static void every_allocation(void **unused)
     assert_int_equal(c.live, 0);
     const long total = c.count;
     assert_true(total > 100);
-    const long step = getenv("TENON_FULL") ? 1 : total / 400 + 1;
+    const long step = tn_fail_stride(total, 400);
     for (long n = 1; n <= total; n += step) {
         c = (counter){.fail_at = n};
         scenario(&model, &feeds, &c);

@@ -6,32 +6,14 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "support/fail_heap.h"
+
 #include <tenon/build.h>
 #include <tenon/ext.h>
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-typedef struct counter {
-    long count, fail_at, live;
-} counter;
-
-static void *take(void *context, size_t bytes, size_t alignment)
-{
-    counter *c = context;
-    if (++c->count == c->fail_at) {
-        return NULL;
-    }
-    c->live++;
-    return aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
-}
-
-static void give(void *context, void *block)
-{
-    ((counter *)context)->live--;
-    free(block);
-}
 
 // What the callbacks find in `user`.
 typedef struct own {
@@ -344,10 +326,10 @@ static void test_every_allocation(void **state)
 {
     static const float x[4] = {-1, 2, 0.5f, 3};
     long total = 1;
-    for (long n = 0; n <= total; n += n ? 1 + total / 150 : 1) {
-        counter c = {.fail_at = n};
+    for (long n = 0; n <= total; n += n ? tn_fail_stride(total, 150) : 1) {
+        tn_fail_counter c = {.fail_at = n};
         own owns[2] = {{0}};
-        const tenon_allocator allocator = {take, give, &c};
+        const tenon_allocator allocator = {tn_fail_take, tn_fail_give, &c};
         tenon_model *model = NULL;
         tenon_session *session = NULL;
         tenon_error *error = NULL;
