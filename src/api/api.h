@@ -148,7 +148,8 @@ tn_status tn_api_find_wanted(tenon_session *session, const char *const *names, s
 tn_status tn_api_sync_inputs(tenon_session *session, tn_diag *diag);
 tn_status tn_api_sync_results(tenon_session *session, tn_diag *diag);
 
-// OK when the session may be changed now: STATE in another process than the one that made it, and while it runs or plans.
+// OK when the session may be changed now: STATE in another process than the one that made it, and while it runs or plans;
+// INVALID_ARGUMENT for NULL. The first call of an entry: it clears the diag.
 tn_status tn_api_idle(const tenon_session *session, tn_diag *diag);
 // The same, and the session is running until tn_api_end, which must not be called after a failure.
 tn_status tn_api_begin(tenon_session *session, tn_diag *diag);

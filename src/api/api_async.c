@@ -100,12 +100,8 @@ static tn_status copy_names(tenon_session *session, tn_async *a, const char *con
 tenon_status tenon_session_run_async(tenon_session *session, const char *const *names, size_t count, tenon_done_fn done, void *context,
                                      tenon_error **error)
 {
-    tn_diag diag = {0};
-    tn_status status = TN_OK;
-    if (!session) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
-    }
-    status = tn_api_idle(session, &diag);
+    tn_diag diag;
+    tn_status status = tn_api_idle(session, &diag);
     if (status == TN_OK && !session->async) {
         status = make(session, &diag);
     }

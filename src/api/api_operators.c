@@ -64,8 +64,7 @@ static void write_built_in(tn_text *text, const tn_op *op, tn_heap *heap)
     const uint32_t types = types_of(op, heap);
     tn_registry_visit(op, note_impl, &impls);
     tn_json_open(text, '{');
-    tn_json_key(text, "name");
-    tn_json_string(text, op->name);
+    tn_json_key_string(text, "name", op->name);
     tn_json_key(text, "dtypes");
     tn_json_open(text, '[');
     for (int d = 0; d < TN_DTYPE_COUNT; d++) {
@@ -82,8 +81,7 @@ static void write_built_in(tn_text *text, const tn_op *op, tn_heap *heap)
         }
     }
     tn_json_close(text, ']');
-    tn_json_key(text, "composite");
-    tn_json_bool(text, op->lower != NULL);
+    tn_json_key_bool(text, "composite", op->lower != NULL);
     tn_json_key(text, "devices");
     tn_json_open(text, '[');
     for (const tn_device_vtable *const *vtable = tn_registry_devices; *vtable; vtable++) {
@@ -98,10 +96,8 @@ static void write_built_in(tn_text *text, const tn_op *op, tn_heap *heap)
 static void write_row(tn_text *text, const char *domain, const tn_onnx_row *row)
 {
     tn_json_open(text, '{');
-    tn_json_key(text, "domain");
-    tn_json_string(text, domain);
-    tn_json_key(text, "name");
-    tn_json_string(text, row->type);
+    tn_json_key_string(text, "domain", domain);
+    tn_json_key_string(text, "name", row->type);
     tn_json_key(text, "since");
     tn_json_int(text, row->since);
     tn_json_key(text, "until");
@@ -110,8 +106,7 @@ static void write_row(tn_text *text, const char *domain, const tn_onnx_row *row)
     } else {
         tn_json_null(text);
     }
-    tn_json_key(text, "built_in");
-    tn_json_string(text, row->op ? row->op->name : NULL);
+    tn_json_key_string(text, "built_in", row->op ? row->op->name : NULL);
     tn_json_close(text, '}');
 }
 

@@ -11,18 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void key_int(tn_text *text, const char *key, uint64_t value)
-{
-    tn_json_key(text, key);
-    tn_json_int(text, value > INT64_MAX ? INT64_MAX : (int64_t)value);
-}
-
-static void key_string(tn_text *text, const char *key, const char *value)
-{
-    tn_json_key(text, key);
-    tn_json_string(text, value);
-}
-
 // A report holds its model, whose allocator made it, so that it may outlive every handle.
 typedef struct report {
     tenon_model *model;
@@ -62,8 +50,8 @@ static void write_values(tn_text *text, const char *key, const tn_graph *graph, 
     for (size_t i = 0; i < count; i++) {
         const tn_shape *shape = &values[i]->shape;
         tn_json_open(text, '{');
-        key_string(text, "name", values[i]->name);
-        key_string(text, "dtype", tn_dtype_text(values[i]->dtype));
+        tn_json_key_string(text, "name", values[i]->name);
+        tn_json_key_string(text, "dtype", tn_dtype_text(values[i]->dtype));
         tn_json_key(text, "shape");
         if (shape->rank < 0) {
             tn_json_null(text);
@@ -86,8 +74,7 @@ static void write_values(tn_text *text, const char *key, const tn_graph *graph, 
             tn_json_string(text, named ? graph->symbols[dim - TN_DIM_SYMBOL] : NULL);
         }
         tn_json_close(text, ']');
-        tn_json_key(text, "optional");
-        tn_json_bool(text, false);
+        tn_json_key_bool(text, "optional", false);
         tn_json_close(text, '}');
     }
     tn_json_close(text, ']');
@@ -115,7 +102,7 @@ static void write_operators(tn_text *text, const tn_graph *graph)
         for (const tn_node *other = node; other; other = other->next) {
             count += other->op == node->op;
         }
-        key_int(text, node->op->name, count);
+        tn_json_key_int(text, node->op->name, count);
     }
     tn_json_close(text, '}');
 }
@@ -139,7 +126,7 @@ static void key_hash(tn_text *text, const char *key, const void *data, size_t by
     char printed[2 * TN_SHA256_BYTES + 1];
     tn_sha256_of(data, bytes, digest);
     tn_sha256_print(digest, printed);
-    key_string(text, key, printed);
+    tn_json_key_string(text, key, printed);
 }
 
 static void write_file(tn_text *text, const tenon_model *model)
@@ -153,27 +140,25 @@ static void write_file(tn_text *text, const tenon_model *model)
     }
     snprintf(version, sizeof version, "%u.%u", facts->major, facts->minor);
     tn_json_open(text, '{');
-    key_string(text, "version", version);
-    key_string(text, "writer", facts->writer);
+    tn_json_key_string(text, "version", version);
+    tn_json_key_string(text, "writer", facts->writer);
     key_hash(text, "graph_sha256", model->bytes, facts->graph_bytes);
-    key_int(text, "graph_bytes", facts->graph_bytes);
+    tn_json_key_int(text, "graph_bytes", facts->graph_bytes);
     tn_json_key(text, "targets");
     tn_json_open(text, '[');
     for (size_t i = 0; i < facts->n_targets; i++) {
         tn_json_string(text, facts->targets[i]);
     }
     tn_json_close(text, ']');
-    key_int(text, "pack_bytes", facts->pack_bytes);
-    key_int(text, "packs", model->import.n_packs);
-    key_int(text, "chunks", facts->n_chunks);
-    key_int(text, "chunk_bytes", facts->chunk_bytes);
+    tn_json_key_int(text, "pack_bytes", facts->pack_bytes);
+    tn_json_key_int(text, "packs", model->import.n_packs);
+    tn_json_key_int(text, "chunks", facts->n_chunks);
+    tn_json_key_int(text, "chunk_bytes", facts->chunk_bytes);
     key_hash(text, "weights_sha256", facts->hashes, facts->n_chunks * TN_SHA256_BYTES);
-    key_string(text, "data_file", facts->data_file);
-    tn_json_key(text, "encrypted");
-    tn_json_bool(text, facts->encrypted);
-    key_string(text, "key_name", facts->key_name);
-    tn_json_key(text, "imported_graph");
-    tn_json_bool(text, facts->has_imported);
+    tn_json_key_string(text, "data_file", facts->data_file);
+    tn_json_key_bool(text, "encrypted", facts->encrypted);
+    tn_json_key_string(text, "key_name", facts->key_name);
+    tn_json_key_bool(text, "imported_graph", facts->has_imported);
     tn_json_close(text, '}');
 }
 
@@ -181,18 +166,18 @@ static void write_model(tn_text *text, tenon_model *model)
 {
     const tn_graph *graph = model->import.graph;
     tn_json_open(text, '{');
-    key_string(text, "format", model->import.format);
-    key_string(text, "producer", model->import.producer);
+    tn_json_key_string(text, "format", model->import.format);
+    tn_json_key_string(text, "producer", model->import.producer);
     tn_json_key(text, "opset");
     tn_json_int(text, model->import.opset);
     write_values(text, "inputs", graph, graph->inputs, graph->n_inputs);
     write_values(text, "outputs", model->optimised, model->optimised->outputs, model->optimised->n_outputs);
-    key_int(text, "nodes", graph->n_nodes);
-    key_int(text, "optimised_nodes", model->optimised->n_nodes);
+    tn_json_key_int(text, "nodes", graph->n_nodes);
+    tn_json_key_int(text, "optimised_nodes", model->optimised->n_nodes);
     write_operators(text, graph);
-    key_int(text, "parameters", model->import.parameter_count);
-    key_int(text, "weight_bytes", weight_bytes(graph));
-    key_int(text, "copied_bytes", model->weights.copied_bytes);
+    tn_json_key_int(text, "parameters", model->import.parameter_count);
+    tn_json_key_int(text, "weight_bytes", weight_bytes(graph));
+    tn_json_key_int(text, "copied_bytes", model->weights.copied_bytes);
     tn_json_key(text, "macs");
     const int64_t macs = tn_api_closed(model) ? -1 : tn_graph_macs(model->optimised);   // operands were not checked
     if (macs < 0) {
@@ -294,11 +279,11 @@ static void write_explain(tn_text *text, const tenon_session *session, const tn_
 #define X(name, bit, label) isa = features >> bit & 1 ? label : isa;
     TN_CPU_LIST(X)
 #undef X
-    key_string(text, "processor", session->context.cpu.name);
-    key_string(text, "isa", isa);
-    key_int(text, "threads", session->context.threads);
-    key_int(text, "stages", r.stages);
-    key_int(text, "conversions", tn_program_plan(program)->n_conversions);
+    tn_json_key_string(text, "processor", session->context.cpu.name);
+    tn_json_key_string(text, "isa", isa);
+    tn_json_key_int(text, "threads", session->context.threads);
+    tn_json_key_int(text, "stages", r.stages);
+    tn_json_key_int(text, "conversions", tn_program_plan(program)->n_conversions);
     tn_json_close(text, '}');
 }
 
@@ -310,8 +295,8 @@ static void write_placement(tn_text *text, const tenon_session *session, const t
         tn_program_visit(program, visit_placement, &r);
         tn_json_key(text, r.device);
         tn_json_open(text, '{');
-        key_int(text, "nodes", r.nodes);
-        key_int(text, "macs", r.macs);
+        tn_json_key_int(text, "nodes", r.nodes);
+        tn_json_key_int(text, "macs", r.macs);
         tn_json_close(text, '}');
     }
     tn_json_close(text, '}');
@@ -329,20 +314,19 @@ static void write_memory(tn_text *text, const tenon_session *session, const tn_p
     for (size_t i = 0; i < session->n_inputs; i++) {
         inputs += session->inputs[i].held_bytes;
     }
-    key_int(text, "arena_bytes", r.base);
-    key_int(text, "lower_bound_bytes", r.lower);
-    key_int(text, "scratch_bytes", r.scratch);
-    key_int(text, "packed_bytes", r.packed);
-    key_int(text, "output_bytes", r.outputs);
-    key_int(text, "input_bytes", inputs);
+    tn_json_key_int(text, "arena_bytes", r.base);
+    tn_json_key_int(text, "lower_bound_bytes", r.lower);
+    tn_json_key_int(text, "scratch_bytes", r.scratch);
+    tn_json_key_int(text, "packed_bytes", r.packed);
+    tn_json_key_int(text, "output_bytes", r.outputs);
+    tn_json_key_int(text, "input_bytes", inputs);
     tn_json_key(text, "peak_bytes");
     if (r.open) {
         tn_json_null(text);     // what later stages and bodies take is known only when they run
     } else {
         tn_json_int(text, (int64_t)(r.base + r.packed + r.outputs + inputs));
     }
-    tn_json_key(text, "exact");
-    tn_json_bool(text, r.exact);
+    tn_json_key_bool(text, "exact", r.exact);
     tn_json_close(text, '}');
 }
 
@@ -362,30 +346,30 @@ static void write_statistics(tn_text *text, const tenon_session *session)
         plans += tn_program_plans(wanted->program);
     }
     tn_json_open(text, '{');
-    key_int(text, "plans_made", session->context.plans);
-    key_int(text, "plan_hits", session->context.hits);
-    key_int(text, "plans_cached", plans);
-    key_int(text, "planning_ns", session->context.planning_ns);
-    key_int(text, "fallbacks", session->context.fallbacks);
-    key_int(text, "device_fallbacks", session->context.device_fallbacks);
-    key_int(text, "precision_events", session->context.precision_events);
-    key_int(text, "runs", session->runs);
-    key_int(text, "steps", session->context.steps);
-    key_int(text, "idle_block_bytes", session->blocks.idle_bytes);
+    tn_json_key_int(text, "plans_made", session->context.plans);
+    tn_json_key_int(text, "plan_hits", session->context.hits);
+    tn_json_key_int(text, "plans_cached", plans);
+    tn_json_key_int(text, "planning_ns", session->context.planning_ns);
+    tn_json_key_int(text, "fallbacks", session->context.fallbacks);
+    tn_json_key_int(text, "device_fallbacks", session->context.device_fallbacks);
+    tn_json_key_int(text, "precision_events", session->context.precision_events);
+    tn_json_key_int(text, "runs", session->runs);
+    tn_json_key_int(text, "steps", session->context.steps);
+    tn_json_key_int(text, "idle_block_bytes", session->blocks.idle_bytes);
     uint64_t copied = 0;
     for (size_t d = 0; d < session->context.n_devices; d++) {
         copied += session->devices[d]->vtable->copied ? session->devices[d]->vtable->copied(session->devices[d]) : 0;
     }
-    key_int(text, "device_copied_bytes", copied);
+    tn_json_key_int(text, "device_copied_bytes", copied);
     tn_json_key(text, "power");
     tn_api_power_report(session, text);
-    key_int(text, "live_bytes", atomic_load(&session->heap->live_bytes));
-    key_int(text, "peak_bytes", atomic_load(&session->heap->peak_bytes));
-    key_int(text, "packed_weight_bytes", packed_bytes);
-    key_int(text, "weights_packed", packs);
-    key_int(text, "weights_found", pack_hits);
-    key_int(text, "programs_built", built);
-    key_int(text, "programs_found", found);
+    tn_json_key_int(text, "live_bytes", atomic_load(&session->heap->live_bytes));
+    tn_json_key_int(text, "peak_bytes", atomic_load(&session->heap->peak_bytes));
+    tn_json_key_int(text, "packed_weight_bytes", packed_bytes);
+    tn_json_key_int(text, "weights_packed", packs);
+    tn_json_key_int(text, "weights_found", pack_hits);
+    tn_json_key_int(text, "programs_built", built);
+    tn_json_key_int(text, "programs_found", found);
     tn_json_close(text, '}');
 }
 
@@ -445,14 +429,13 @@ char *tenon_devices_json(void)
             continue;
         }
         tn_json_open(&text, '{');
-        key_string(&text, "name", (*vtable)->name);
-        tn_json_key(&text, "present");
-        tn_json_bool(&text, facts.present);
-        key_string(&text, "what", facts.name);
-        key_string(&text, "reason", facts.present ? NULL : facts.reason);
-        key_string(&text, "limits", facts.limits[0] ? facts.limits : NULL);
-        key_int(&text, "cores", facts.cores);
-        key_int(&text, "memory_bytes", facts.memory_bytes);
+        tn_json_key_string(&text, "name", (*vtable)->name);
+        tn_json_key_bool(&text, "present", facts.present);
+        tn_json_key_string(&text, "what", facts.name);
+        tn_json_key_string(&text, "reason", facts.present ? NULL : facts.reason);
+        tn_json_key_string(&text, "limits", facts.limits[0] ? facts.limits : NULL);
+        tn_json_key_int(&text, "cores", facts.cores);
+        tn_json_key_int(&text, "memory_bytes", facts.memory_bytes);
         tn_json_key(&text, "features");
         tn_json_open(&text, '[');
 #define X(id, bit, label)                                                  \

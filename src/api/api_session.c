@@ -516,6 +516,10 @@ tn_status tn_api_find_wanted(tenon_session *session, const char *const *names, s
 
 static tn_status own_process(const tenon_session *session, tn_diag *diag)
 {
+    tn_diag_clear(diag);
+    if (!session) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
+    }
     return session->pid == getpid() ? TN_OK
                                     : tn_fail(diag, TN_STATE, "session", "this session was made before a fork, in another process; make a new one");
 }
@@ -649,10 +653,6 @@ static tn_status run_once(tenon_session *session, tn_run *run)
 tenon_status tenon_session_run(tenon_session *session, const char *const *names, size_t count, tenon_error **error)
 {
     tn_diag diag;
-    if (!session) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
-    }
-    tn_diag_clear(&diag);
     tn_status status = tn_api_begin(session, &diag);
     if (status != TN_OK) {
         return tn_api_fail(error, status, &diag);
@@ -694,8 +694,8 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
 
 void tenon_session_trim(tenon_session *session)
 {
-    tn_diag diag = {0};
-    if (!session || tn_api_begin(session, &diag) != TN_OK) {
+    tn_diag diag;
+    if (tn_api_begin(session, &diag) != TN_OK) {
         return;
     }
     for (tn_wanted *wanted = session->wanted; wanted; wanted = wanted->next) {

@@ -28,6 +28,13 @@ static tn_status find_input(tenon_session *session, const char *name, size_t *ou
     return tn_fail(diag, TN_NOT_FOUND, name, "the model has no input of this name; it has %s", list);
 }
 
+// The same in a session that may be changed.
+static tn_status idle_input(tenon_session *session, const char *name, size_t *out, tn_diag *diag)
+{
+    TN_TRY(tn_api_idle(session, diag));
+    return find_input(session, name, out, diag);
+}
+
 static bool is_default(const tenon_model *model, const char *name)
 {
     bool found = false;
@@ -155,12 +162,8 @@ static tenon_status set_input(tenon_session *session, const char *name, tenon_dt
 {
     tn_diag diag;
     size_t index = 0;
-    if (!session) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
-    }
-    tn_diag_clear(&diag);
-    const bool overrides = name && is_default(session->model, name);
     tn_status status = tn_api_idle(session, &diag);
+    const bool overrides = status == TN_OK && name && is_default(session->model, name);
     status = status != TN_OK || overrides ? status : find_input(session, name, &index, &diag);
     if (status == TN_OK && (rank < 0 || rank > TN_MAX_RANK || (rank && !dims))) {
         status = tn_fail(&diag, TN_INVALID_ARGUMENT, name, "rank %d is not in 0 .. %d, or dims is NULL", rank, TN_MAX_RANK);
@@ -259,12 +262,7 @@ tenon_status tenon_session_set_sequence(tenon_session *session, const char *name
 {
     tn_diag diag;
     size_t index = 0;
-    if (!session) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
-    }
-    tn_diag_clear(&diag);
-    tn_status status = tn_api_idle(session, &diag);
-    status = status == TN_OK ? find_input(session, name, &index, &diag) : status;
+    tn_status status = idle_input(session, name, &index, &diag);
     if (status == TN_OK) {
         status = set_sequence(session, &session->inputs[index], session->model->import.graph->inputs[index], items, count, &diag);
     }
@@ -275,12 +273,7 @@ tenon_status tenon_session_set_none(tenon_session *session, const char *name, te
 {
     tn_diag diag;
     size_t index = 0;
-    if (!session) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
-    }
-    tn_diag_clear(&diag);
-    tn_status status = tn_api_idle(session, &diag);
-    status = status == TN_OK ? find_input(session, name, &index, &diag) : status;
+    tn_status status = idle_input(session, name, &index, &diag);
     if (status == TN_OK && session->model->import.graph->inputs[index]->kind != TN_KIND_OPTIONAL) {
         status = tn_fail(&diag, TN_INVALID_ARGUMENT, name, "this input is not optional");
     }
@@ -306,8 +299,8 @@ tenon_status tenon_session_bind_input(tenon_session *session, const char *name, 
 
 void tenon_session_clear_inputs(tenon_session *session)
 {
-    tn_diag diag = {0};
-    if (!session || tn_api_idle(session, &diag) != TN_OK) {
+    tn_diag diag;
+    if (tn_api_idle(session, &diag) != TN_OK) {
         return;
     }
     for (size_t i = 0; i < session->n_inputs; i++) {
@@ -323,7 +316,7 @@ tenon_status tenon_session_bind_output(tenon_session *session, const char *name,
     if (!session || !name) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_session_bind_output", "session and name must not be NULL");
     }
-    tn_diag diag = {0};
+    tn_diag diag;
     const tn_status idle = tn_api_idle(session, &diag);
     if (idle != TN_OK) {
         return tn_api_fail(error, idle, &diag);

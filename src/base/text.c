@@ -220,3 +220,27 @@ void tn_json_null(tn_text *text)
     separate(text);
     tn_text_add(text, "null");
 }
+
+void tn_json_key_string(tn_text *text, const char *key, const char *value)
+{
+    tn_json_key(text, key);
+    tn_json_string(text, value);
+}
+
+void tn_json_key_int(tn_text *text, const char *key, uint64_t value)
+{
+    tn_json_key(text, key);
+    tn_json_int(text, value > INT64_MAX ? INT64_MAX : (int64_t)value);
+}
+
+void tn_json_key_real(tn_text *text, const char *key, double value)
+{
+    tn_json_key(text, key);
+    tn_json_real(text, value);
+}
+
+void tn_json_key_bool(tn_text *text, const char *key, bool value)
+{
+    tn_json_key(text, key);
+    tn_json_bool(text, value);
+}

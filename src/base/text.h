@@ -36,4 +36,10 @@ void tn_json_real(tn_text *text, double value);
 void tn_json_bool(tn_text *text, bool value);
 void tn_json_null(tn_text *text);
 
+// A key and its value. An unsigned number beyond 2^63 - 1 is written as that.
+void tn_json_key_string(tn_text *text, const char *key, const char *value);
+void tn_json_key_int(tn_text *text, const char *key, uint64_t value);
+void tn_json_key_real(tn_text *text, const char *key, double value);
+void tn_json_key_bool(tn_text *text, const char *key, bool value);
+
 #endif

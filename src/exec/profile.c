@@ -228,39 +228,27 @@ void tn_profile_step(tn_profile *profile, const tn_plan *plan, const tn_step *st
 
 // ---- the report ----
 
-static void key_string(tn_text *text, const char *key, const char *value)
-{
-    tn_json_key(text, key);
-    tn_json_string(text, value);
-}
-
-static void key_int(tn_text *text, const char *key, uint64_t value)
-{
-    tn_json_key(text, key);
-    tn_json_int(text, value > INT64_MAX ? INT64_MAX : (int64_t)value);
-}
-
 static void write_node(tn_text *text, const node *n)
 {
     tn_json_open(text, '{');
-    key_string(text, "name", n->name);
-    key_string(text, "op", n->op);
-    key_string(text, "kernel", n->kernel);
-    key_string(text, "impl", n->impl);
-    key_string(text, "device", n->device);
-    key_int(text, "macs", n->macs);
-    key_int(text, "read_bytes", n->read_bytes);
-    key_int(text, "write_bytes", n->write_bytes);
-    key_int(text, "constant_bytes", n->constant_bytes);
+    tn_json_key_string(text, "name", n->name);
+    tn_json_key_string(text, "op", n->op);
+    tn_json_key_string(text, "kernel", n->kernel);
+    tn_json_key_string(text, "impl", n->impl);
+    tn_json_key_string(text, "device", n->device);
+    tn_json_key_int(text, "macs", n->macs);
+    tn_json_key_int(text, "read_bytes", n->read_bytes);
+    tn_json_key_int(text, "write_bytes", n->write_bytes);
+    tn_json_key_int(text, "constant_bytes", n->constant_bytes);
     tn_json_key(text, "inner");
     tn_json_open(text, '[');
     for (const inner *in = n->inside; in; in = in->next) {
         tn_json_open(text, '{');
-        key_string(text, "name", in->name);
-        key_string(text, "op", in->op);
-        key_string(text, "kernel", in->kernel);
-        key_int(text, "macs", in->macs);
-        key_int(text, "ns", in->ns);
+        tn_json_key_string(text, "name", in->name);
+        tn_json_key_string(text, "op", in->op);
+        tn_json_key_string(text, "kernel", in->kernel);
+        tn_json_key_int(text, "macs", in->macs);
+        tn_json_key_int(text, "ns", in->ns);
         tn_json_close(text, '}');
     }
     tn_json_close(text, ']');
@@ -280,8 +268,8 @@ void tn_profile_report(const tn_profile *profile, tn_text *text)
 {
     const uint64_t zero = profile->n_runs ? profile->runs[0].begin : 0;      // times are counted from the first run's begin
     tn_json_open(text, '{');
-    key_int(text, "threads", profile->threads);
-    key_int(text, "dropped", profile->dropped + profile->watch.dropped);
+    tn_json_key_int(text, "threads", profile->threads);
+    tn_json_key_int(text, "dropped", profile->dropped + profile->watch.dropped);
     tn_json_key(text, "nodes");
     tn_json_open(text, '[');
     for (size_t i = 0; i < profile->n_nodes; i++) {

@@ -118,24 +118,15 @@ static void list_file(const tn_cache_file *file, void *context)
 {
     listing *l = context;
     tn_json_open(&l->text, '{');
-    tn_json_key(&l->text, "name");
-    tn_json_string(&l->text, file->name);
-    tn_json_key(&l->text, "kind");
-    tn_json_string(&l->text, file->kind);
+    tn_json_key_string(&l->text, "name", file->name);
+    tn_json_key_string(&l->text, "kind", file->kind);
     tn_json_key(&l->text, "bytes");
     tn_json_int(&l->text, (int64_t)file->bytes);
-    tn_json_key(&l->text, "whole");
-    tn_json_bool(&l->text, file->whole);
+    tn_json_key_bool(&l->text, "whole", file->whole);
     tn_json_close(&l->text, '}');
     l->files++;
     l->bytes += file->bytes;
     l->broken += !file->whole;
-}
-
-static void total(tn_text *text, const char *key, uint64_t value)
-{
-    tn_json_key(text, key);
-    tn_json_int(text, (int64_t)value);
 }
 
 char *tenon_cache_json(const char *folder)
@@ -157,9 +148,9 @@ char *tenon_cache_json(const char *folder)
     tn_json_close(&l.text, ']');
     tn_json_key(&l.text, "readable");
     tn_json_bool(&l.text, readable);
-    total(&l.text, "count", l.files);
-    total(&l.text, "bytes", l.bytes);
-    total(&l.text, "broken", l.broken);
+    tn_json_key_int(&l.text, "count", l.files);
+    tn_json_key_int(&l.text, "bytes", l.bytes);
+    tn_json_key_int(&l.text, "broken", l.broken);
     tn_json_close(&l.text, '}');
     char *copy = l.text.failed || !l.text.data ? NULL : strdup(l.text.data);
     tn_text_deinit(&l.text);

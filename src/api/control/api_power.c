@@ -57,10 +57,8 @@ void tn_api_power_apply(tenon_session *session)
 
 static void write_effect(tn_text *text, bool asked, bool applied, const char *why)
 {
-    tn_json_key(text, "effect");
-    tn_json_string(text, !asked ? "default" : applied ? "applied" : "not supported here");
-    tn_json_key(text, "why");
-    tn_json_string(text, asked && !applied ? why : NULL);
+    tn_json_key_string(text, "effect", !asked ? "default" : applied ? "applied" : "not supported here");
+    tn_json_key_string(text, "why", asked && !applied ? why : NULL);
     tn_json_close(text, '}');
 }
 
@@ -70,8 +68,7 @@ void tn_api_power_report(const tenon_session *session, tn_text *text)
     tn_json_open(text, '{');
     tn_json_key(text, "affinity");
     tn_json_open(text, '{');
-    tn_json_key(text, "asked");
-    tn_json_string(text, policies[affinity]);
+    tn_json_key_string(text, "asked", policies[affinity]);
     write_effect(text, affinity != TENON_AFFINITY_NONE, session->cores != NULL, session->affinity_note);
 #define X(field)                                                                                                              \
     tn_json_key(text, #field);                                                                                                \

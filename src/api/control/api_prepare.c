@@ -70,10 +70,6 @@ tn_status tn_api_prepare_fixed(tenon_session *session, tn_diag *diag)
 tenon_status tenon_session_prepare(tenon_session *session, const char *const *names, size_t count, tenon_error **error)
 {
     tn_diag diag;
-    if (!session) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
-    }
-    tn_diag_clear(&diag);
     tn_status status = tn_api_begin(session, &diag);
     if (status != TN_OK) {
         return tn_api_fail(error, status, &diag);
@@ -182,7 +178,6 @@ tenon_status tenon_session_prepare_shapes(tenon_session *session, const tenon_in
             return tn_api_refuse(error, TN_INVALID_ARGUMENT, "shapes", "the name of shape %zu is NULL", i);
         }
     }
-    tn_diag_clear(&diag);
     tn_status status = tn_api_begin(session, &diag);
     if (status != TN_OK) {
         return tn_api_fail(error, status, &diag);

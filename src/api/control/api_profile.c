@@ -9,16 +9,13 @@
 
 tenon_status tenon_session_profile(tenon_session *session, size_t events, tenon_error **error)
 {
-    if (!session) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "session", "session must not be NULL");
-    }
-    if (events > MAX_EVENTS) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "events", "%zu events are more than %zu", events, MAX_EVENTS);
-    }
-    tn_diag diag = {0};
+    tn_diag diag;
     const tn_status idle = tn_api_idle(session, &diag);
     if (idle != TN_OK) {
         return tn_api_fail(error, idle, &diag);
+    }
+    if (events > MAX_EVENTS) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "events", "%zu events are more than %zu", events, MAX_EVENTS);
     }
     tn_profile_destroy(session->profile);
     session->profile = NULL;

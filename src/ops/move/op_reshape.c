@@ -177,18 +177,23 @@ static tn_status read_wanted(const tn_infer *infer, const tn_shape *x, wanted *w
     return TN_OK;
 }
 
-// x: any shape, shape [rank] -> those dims. Where both element counts are known they must agree.
-static tn_status infer_reshape(tn_infer *infer)
+// x of any type, shape [rank]: how many dims are wanted; -1: not known.
+static tn_status wanted_rank(const tn_infer *infer, int64_t *rank)
 {
     TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));
     TN_TRY(tn_infer_type(infer, 1, TN_SET_INDEX));
     TN_TRY(tn_infer_rank(infer, 1, 0, 1));
+    *rank = tn_fact_count(infer->in[1]);
+    return *rank > TN_MAX_RANK ? too_many(infer, *rank) : TN_OK;
+}
+
+// x: any shape, shape [rank] -> those dims. Where both element counts are known they must agree.
+static tn_status infer_reshape(tn_infer *infer)
+{
+    int64_t rank;
+    TN_TRY(wanted_rank(infer, &rank));
     const tn_fact *x = infer->in[0];
-    const int64_t rank = tn_fact_count(infer->in[1]);
     tn_shape shape = tn_shape_unknown();
-    if (rank > TN_MAX_RANK) {
-        return too_many(infer, rank);
-    }
     if (rank >= 0) {
         wanted want = {.rank = (int)rank};
         int64_t before, after;
@@ -343,15 +348,10 @@ static tn_status expand_elems(tn_infer *infer)
 // x, shape [rank] -> the broadcast of both. Dims of 1 in the wanted shape leave x's dims as they are.
 static tn_status infer_expand(tn_infer *infer)
 {
-    TN_TRY(tn_infer_type(infer, 0, TN_SET_ANY));
-    TN_TRY(tn_infer_type(infer, 1, TN_SET_INDEX));
-    TN_TRY(tn_infer_rank(infer, 1, 0, 1));
+    int64_t rank;
+    TN_TRY(wanted_rank(infer, &rank));
     const tn_fact *x = infer->in[0];
-    const int64_t rank = tn_fact_count(infer->in[1]);
     tn_shape shape = tn_shape_unknown();
-    if (rank > TN_MAX_RANK) {
-        return too_many(infer, rank);
-    }
     if (rank >= 0) {
         tn_shape want = {.rank = (int)rank};
         for (int i = 0; i < want.rank; i++) {

@@ -93,12 +93,6 @@ size_t tn_plan_device(const tn_plan_context *context, const char *name)
 
 // ---- JSON ----
 
-static void key_real(tn_text *text, const char *key, double value)
-{
-    tn_json_key(text, key);
-    tn_json_real(text, value);
-}
-
 // Why a device that would take the node does not run it.
 static const char *why_lost(const tn_plan_context *context, const char *device, const char *chosen)
 {
@@ -113,16 +107,14 @@ static const char *why_lost(const tn_plan_context *context, const char *device, 
 static void write_bid(tn_text *text, const char *device, const tn_bid *bid, const char *lost)
 {
     tn_json_open(text, '{');
-    tn_json_key(text, "device");
-    tn_json_string(text, device);
+    tn_json_key_string(text, "device", device);
     tn_json_key(text, "ns");
     if (bid->refusal) {
         tn_json_null(text);
     } else {
         tn_json_real(text, bid->nanoseconds);
     }
-    tn_json_key(text, "why");
-    tn_json_string(text, bid->refusal ? bid->refusal : lost);
+    tn_json_key_string(text, "why", bid->refusal ? bid->refusal : lost);
     tn_json_close(text, '}');
 }
 
@@ -178,13 +170,11 @@ static double write_transfers(const tn_plan *plan, tn_device *device, const tn_s
         }
         const double ns = device->vtable->transfer_cost(device, bytes);
         tn_json_open(text, '{');
-        tn_json_key(text, "tensor");
-        tn_json_string(text, plan->slots[slot].name);
-        tn_json_key(text, "way");
-        tn_json_string(text, in ? "to" : "from");
+        tn_json_key_string(text, "tensor", plan->slots[slot].name);
+        tn_json_key_string(text, "way", in ? "to" : "from");
         tn_json_key(text, "bytes");
         tn_json_int(text, (int64_t)bytes);
-        key_real(text, "ns", ns);
+        tn_json_key_real(text, "ns", ns);
         tn_json_close(text, '}');
         sum += ns;
     }
@@ -207,13 +197,12 @@ void tn_plan_explain_flow(const tn_plan *plan, const tn_plan_context *context, c
     tn_json_int(text, (int64_t)body->n_nodes);
     const double transfers = write_transfers(plan, device, step, text);
     const double work = sum_of_bids(context, at, body);
-    key_real(text, "call_ns", call);
-    key_real(text, "work_ns", work);
-    key_real(text, "ns", call + work + transfers);
-    key_real(text, "cpu_ns", sum_of_bids(context, context->n_devices - 1, body));
+    tn_json_key_real(text, "call_ns", call);
+    tn_json_key_real(text, "work_ns", work);
+    tn_json_key_real(text, "ns", call + work + transfers);
+    tn_json_key_real(text, "cpu_ns", sum_of_bids(context, context->n_devices - 1, body));
     const tn_flow *flow = plan->flows ? plan->flows[step - plan->steps] : NULL;
     const char *remark = flow && device->vtable->remark ? device->vtable->remark(flow) : NULL;
-    tn_json_key(text, "remark");
-    tn_json_string(text, remark);
+    tn_json_key_string(text, "remark", remark);
     tn_json_close(text, '}');
 }

@@ -40,10 +40,8 @@ static bool visit_lost(const tn_kernel *row, void *pointer)
         why = row->impl == TN_IMPL_REFERENCE ? "a reference: the last resort" : l->step->tuned ? "the chosen row was measured faster" : "the chosen row is estimated faster";
     }
     tn_json_open(l->text, '{');
-    tn_json_key(l->text, "kernel");
-    tn_json_string(l->text, row->name);
-    tn_json_key(l->text, "why");
-    tn_json_string(l->text, why);
+    tn_json_key_string(l->text, "kernel", row->name);
+    tn_json_key_string(l->text, "why", why);
     tn_json_close(l->text, '}');
     return true;
 }
@@ -61,43 +59,29 @@ static void shape_json(tn_text *text, const tn_shape *shape)
     tn_json_close(text, ']');
 }
 
-static void key_string(tn_text *text, const char *key, const char *value)
-{
-    tn_json_key(text, key);
-    tn_json_string(text, value);
-}
-
-static void key_int(tn_text *text, const char *key, uint64_t value)
-{
-    tn_json_key(text, key);
-    tn_json_int(text, value > INT64_MAX ? INT64_MAX : (int64_t)value);
-}
-
 static void explain_step(const tn_plan *plan, const tn_plan_context *context, const tn_step *step, tn_text *text)
 {
     const tn_slot *result = step->call.n_out && step->out[0] >= 0 ? &plan->slots[step->out[0]] : NULL;
     const tn_tensor *operand = step->call.n_in ? step->call.in[0] : NULL;
     const bool reference = step->kernel && step->kernel->impl == TN_IMPL_REFERENCE && !step->call.op->row;
     tn_json_open(text, '{');
-    key_string(text, "name", step->call.name);
-    key_string(text, "op", step->call.op->name);
-    key_string(text, "device", step->device);
-    key_string(text, "kernel", step->kernel ? step->kernel->name : "control");
-    key_string(text, "impl", step->kernel ? tn_impl_text(step->kernel->impl) : "control");
+    tn_json_key_string(text, "name", step->call.name);
+    tn_json_key_string(text, "op", step->call.op->name);
+    tn_json_key_string(text, "device", step->device);
+    tn_json_key_string(text, "kernel", step->kernel ? step->kernel->name : "control");
+    tn_json_key_string(text, "impl", step->kernel ? tn_impl_text(step->kernel->impl) : "control");
     tn_json_key(text, "version");
     tn_json_int(text, step->kernel ? step->kernel->version : 1);
-    tn_json_key(text, "tuned");
-    tn_json_bool(text, step->tuned);
-    key_string(text, "layout_in", tn_layout_text(operand ? operand->layout : TN_LAYOUT_PLAIN));
-    key_string(text, "layout_out", tn_layout_text(result ? result->tensor.layout : TN_LAYOUT_PLAIN));
-    key_string(text, "lease", result ? tn_lease_text(result->lease) : NULL);
-    key_string(text, "dtype", result ? tn_dtype_text(result->tensor.dtype) : NULL);
+    tn_json_key_bool(text, "tuned", step->tuned);
+    tn_json_key_string(text, "layout_in", tn_layout_text(operand ? operand->layout : TN_LAYOUT_PLAIN));
+    tn_json_key_string(text, "layout_out", tn_layout_text(result ? result->tensor.layout : TN_LAYOUT_PLAIN));
+    tn_json_key_string(text, "lease", result ? tn_lease_text(result->lease) : NULL);
+    tn_json_key_string(text, "dtype", result ? tn_dtype_text(result->tensor.dtype) : NULL);
     tn_json_key(text, "shape");
     shape_json(text, result ? &result->tensor.shape : &(tn_shape){.rank = 0});
-    key_int(text, "macs", step->macs);
-    key_int(text, "scratch_bytes", step->scratch_bytes);
-    tn_json_key(text, "estimated_ns");
-    tn_json_real(text, step->cost);
+    tn_json_key_int(text, "macs", step->macs);
+    tn_json_key_int(text, "scratch_bytes", step->scratch_bytes);
+    tn_json_key_real(text, "estimated_ns", step->cost);
     tn_json_key(text, "origins");
     tn_json_open(text, '[');
     for (int i = 0; i < step->node->n_origins; i++) {
@@ -113,7 +97,7 @@ static void explain_step(const tn_plan *plan, const tn_plan_context *context, co
     tn_json_close(text, ']');
     tn_plan_explain_step_bids(context, step, text);
     tn_plan_explain_flow(plan, context, step, text);
-    key_string(text, "fallback", reference ? "no other kernel takes these types and shapes" : NULL);
+    tn_json_key_string(text, "fallback", reference ? "no other kernel takes these types and shapes" : NULL);
     tn_json_close(text, '}');
 }
 
@@ -131,22 +115,22 @@ static void explain_flow_node(const tn_flow_node *described, void *context)
     const tn_value *result = node->n_out ? node->out[0] : NULL;
     const int64_t macs = tn_node_macs(node);
     tn_json_open(f->text, '{');
-    key_string(f->text, "name", node->name);
-    key_string(f->text, "op", node->op->name);
-    key_string(f->text, "device", f->device);
-    key_string(f->text, "kernel", described->kernel);
-    key_string(f->text, "impl", described->impl);
+    tn_json_key_string(f->text, "name", node->name);
+    tn_json_key_string(f->text, "op", node->op->name);
+    tn_json_key_string(f->text, "device", f->device);
+    tn_json_key_string(f->text, "kernel", described->kernel);
+    tn_json_key_string(f->text, "impl", described->impl);
     tn_json_key(f->text, "version");
     tn_json_int(f->text, 1);
-    key_string(f->text, "layout_in", described->layout_in);
-    key_string(f->text, "layout_out", described->layout_out);
-    key_string(f->text, "precision", described->precision);
-    key_string(f->text, "lease", "device");
-    key_string(f->text, "dtype", result ? tn_dtype_text(result->dtype) : NULL);
+    tn_json_key_string(f->text, "layout_in", described->layout_in);
+    tn_json_key_string(f->text, "layout_out", described->layout_out);
+    tn_json_key_string(f->text, "precision", described->precision);
+    tn_json_key_string(f->text, "lease", "device");
+    tn_json_key_string(f->text, "dtype", result ? tn_dtype_text(result->dtype) : NULL);
     tn_json_key(f->text, "shape");
     shape_json(f->text, result ? &result->shape : &(tn_shape){.rank = 0});
-    key_int(f->text, "macs", macs > 0 ? (uint64_t)macs : 0);
-    key_int(f->text, "ns", described->nanoseconds);
+    tn_json_key_int(f->text, "macs", macs > 0 ? (uint64_t)macs : 0);
+    tn_json_key_int(f->text, "ns", described->nanoseconds);
     tn_json_key(f->text, "origins");
     tn_json_open(f->text, '[');
     for (int i = 0; i < node->n_origins; i++) {
@@ -157,7 +141,7 @@ static void explain_flow_node(const tn_flow_node *described, void *context)
     tn_json_open(f->text, '[');
     tn_json_close(f->text, ']');
     tn_plan_explain_node_bids(f->context, node, f->device, f->text);
-    key_string(f->text, "fallback", NULL);
+    tn_json_key_string(f->text, "fallback", NULL);
     tn_json_close(f->text, '}');
 }
 
@@ -191,14 +175,14 @@ void tn_plan_add_placement(const tn_plan *plan, const char *device, uint64_t *no
 static void block_json(tn_text *text, const char *name, size_t bytes, size_t offset, int first, int last, const char *alias_of)
 {
     tn_json_open(text, '{');
-    key_string(text, "name", name);
-    key_int(text, "bytes", bytes);
-    key_int(text, "offset", offset);
+    tn_json_key_string(text, "name", name);
+    tn_json_key_int(text, "bytes", bytes);
+    tn_json_key_int(text, "offset", offset);
     tn_json_key(text, "first");
     tn_json_int(text, first);
     tn_json_key(text, "last");
     tn_json_int(text, last);
-    key_string(text, "alias_of", alias_of);
+    tn_json_key_string(text, "alias_of", alias_of);
     tn_json_close(text, '}');
 }
 

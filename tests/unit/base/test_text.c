@@ -67,6 +67,23 @@ static void check_string(const char *value, const char *want)
     tn_text_deinit(&text);
 }
 
+static void test_json_keys_with_values(void **state)
+{
+    tn_heap heap;
+    tn_text text;
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    tn_text_init(&text, &heap);
+    tn_json_open(&text, '{');
+    tn_json_key_string(&text, "s", "x");
+    tn_json_key_string(&text, "none", NULL);
+    tn_json_key_int(&text, "n", UINT64_MAX);
+    tn_json_key_real(&text, "r", 0.5);
+    tn_json_key_bool(&text, "b", true);
+    tn_json_close(&text, '}');
+    assert_string_equal(text.data, "{\"s\":\"x\",\"none\":null,\"n\":9223372036854775807,\"r\":0.5,\"b\":true}");
+    tn_text_deinit(&text);
+}
+
 static void test_json_escapes(void **state)
 {
     check_string("a\"b\\c\n\x01\x7f", "\"a\\\"b\\\\c\\u000a\\u0001\\u007f\"");
@@ -151,7 +168,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_text_grows),
         cmocka_unit_test(test_json_nests_and_separates),
-        cmocka_unit_test(test_json_escapes),
+        cmocka_unit_test(test_json_keys_with_values), cmocka_unit_test(test_json_escapes),
         cmocka_unit_test(test_json_reals_read_back),
         cmocka_unit_test(test_json_too_deep_fails),
         cmocka_unit_test(test_failing_memory_is_sticky),
