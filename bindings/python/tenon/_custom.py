@@ -145,10 +145,7 @@ class CustomOp:
         """The library's memory as an array that cannot be written."""
         shape = tuple(tensor.dims[:tensor.rank])
         if tensor.dtype == _dtype.STRING:
-            words = c.cast(tensor.data, c.POINTER(c.c_char_p))
-            result = np.empty(shape, object)
-            result.reshape(-1)[:] = [_ffi.text(words[i]) for i in range(result.size)]
-            return result
+            return _ffi.texts(tensor, shape)
         dtype = _dtype.to_numpy(tensor.dtype)
         raw = (c.c_uint8 * tensor.bytes).from_address(tensor.data) if tensor.bytes else b""
         array = _dtype.from_library(np.frombuffer(raw, np.uint8).reshape(shape + (dtype.itemsize,)), tensor.dtype).reshape(shape)

@@ -12,7 +12,9 @@ import json
 import os
 import threading
 from pathlib import Path
-from typing import Any, Dict, Optional
+from typing import Any, Dict, Optional, Tuple
+
+import numpy as np
 
 from ._error import Error, Status
 
@@ -220,6 +222,14 @@ def check(status: int, error: c.c_void_p) -> None:
 
 def text(value: Optional[bytes]) -> str:
     return (value or b"").decode("utf-8", "replace")
+
+
+def texts(tensor: "Tensor", shape: Tuple[int, ...]) -> np.ndarray:
+    """The strings of a borrowed tensor, copied."""
+    words = c.cast(tensor.data, c.POINTER(c.c_char_p))
+    result = np.empty(shape, object)
+    result.reshape(-1)[:] = [text(words[i]) for i in range(result.size)]
+    return result
 
 
 def taken_json(block: Optional[int]) -> Dict[str, Any]:

@@ -536,10 +536,7 @@ class InferenceSession:
         """A copy of a borrowed tensor."""
         shape = tuple(tensor.dims[i] for i in range(tensor.rank))
         if tensor.dtype == _dtype.STRING:
-            words = c.cast(tensor.data, c.POINTER(c.c_char_p))
-            result = np.empty(shape, object)
-            result.reshape(-1)[:] = [_ffi.text(words[i]) for i in range(result.size)]
-            return result
+            return _ffi.texts(tensor, shape)
         dtype = _dtype.to_numpy(tensor.dtype)
         try:
             raw = np.empty(shape + (dtype.itemsize,), np.uint8)

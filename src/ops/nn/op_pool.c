@@ -13,13 +13,7 @@
 // ---- attributes ----
 
 static const tn_attr pool_attrs[] = {
-    {"kernel", TN_ATTR_INTS, offsetof(tn_pool_attr, kernel), NULL},
-    {"strides", TN_ATTR_INTS, offsetof(tn_pool_attr, strides), NULL},
-    {"pads", TN_ATTR_INTS, offsetof(tn_pool_attr, pads), NULL},
-    {"dilations", TN_ATTR_INTS, offsetof(tn_pool_attr, dilations), NULL},
-    {"auto_pad", TN_ATTR_ENUM, offsetof(tn_pool_attr, auto_pad), tn_auto_pad_texts},
-    {"ceil_mode", TN_ATTR_BOOL, offsetof(tn_pool_attr, ceil_mode), NULL},
-    {"count_include_pad", TN_ATTR_BOOL, offsetof(tn_pool_attr, count_include_pad), NULL},
+    TN_POOL_ATTRS,
     {"storage_order", TN_ATTR_INT, offsetof(tn_pool_attr, storage_order), NULL},
     {"p", TN_ATTR_INT, offsetof(tn_pool_attr, p), NULL},
 };

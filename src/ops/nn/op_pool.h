@@ -16,6 +16,16 @@ typedef struct tn_pool_attr {
     int64_t storage_order, p;
 } tn_pool_attr;
 
+// Rows of the attributes of every pooling with a window, for a struct that begins with tn_pool_attr.
+#define TN_POOL_ATTRS                                                                        \
+    {"kernel", TN_ATTR_INTS, offsetof(tn_pool_attr, kernel), NULL},                          \
+    {"strides", TN_ATTR_INTS, offsetof(tn_pool_attr, strides), NULL},                        \
+    {"pads", TN_ATTR_INTS, offsetof(tn_pool_attr, pads), NULL},                              \
+    {"dilations", TN_ATTR_INTS, offsetof(tn_pool_attr, dilations), NULL},                    \
+    {"auto_pad", TN_ATTR_ENUM, offsetof(tn_pool_attr, auto_pad), tn_auto_pad_texts},         \
+    {"ceil_mode", TN_ATTR_BOOL, offsetof(tn_pool_attr, ceil_mode), NULL},                    \
+    {"count_include_pad", TN_ATTR_BOOL, offsetof(tn_pool_attr, count_include_pad), NULL}
+
 typedef struct tn_global_pool_attr { int64_t p; } tn_global_pool_attr;   // p: global_lp_pool only
 
 // tn_op.macs of poolings with a window.

@@ -16,13 +16,7 @@
 static_assert(offsetof(tn_qpool_attr, pool) == 0, "the window comes first");
 
 static const tn_attr pool_attrs[] = {
-    {"kernel", TN_ATTR_INTS, offsetof(tn_pool_attr, kernel), NULL},
-    {"strides", TN_ATTR_INTS, offsetof(tn_pool_attr, strides), NULL},
-    {"pads", TN_ATTR_INTS, offsetof(tn_pool_attr, pads), NULL},
-    {"dilations", TN_ATTR_INTS, offsetof(tn_pool_attr, dilations), NULL},
-    {"auto_pad", TN_ATTR_ENUM, offsetof(tn_pool_attr, auto_pad), tn_auto_pad_texts},
-    {"ceil_mode", TN_ATTR_BOOL, offsetof(tn_pool_attr, ceil_mode), NULL},
-    {"count_include_pad", TN_ATTR_BOOL, offsetof(tn_pool_attr, count_include_pad), NULL},
+    TN_POOL_ATTRS,
     TN_QLINEAR_ATTRS(tn_qpool_attr, q),
 };
 static const tn_qpool_attr pool_defaults = {.pool = {.p = 2}, .q = TN_QLINEAR_DEFAULTS};

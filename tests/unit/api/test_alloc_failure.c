@@ -13,33 +13,6 @@
 
 typedef tn_fail_counter counter;
 
-static const unsigned char *read_u32(const unsigned char *at, uint32_t *value)
-{
-    memcpy(value, at, sizeof *value);
-    return at + sizeof *value;
-}
-
-// Sets all inputs of kinds.bin, some by copy and some by reference. Returns the first status that is not OK.
-static tenon_status feed(tenon_session *session, const bytes *feeds, tenon_error **error)
-{
-    tenon_status status = TENON_OK;
-    for (const unsigned char *at = feeds->data; at < feeds->data + feeds->size && status == TENON_OK;) {
-        uint32_t length, dtype, rank, size;
-        char name[256];
-        int64_t dims[8];
-        at = read_u32(at, &length);
-        memcpy(name, at, length);
-        name[length] = 0;
-        at = read_u32(at + length, &dtype);
-        at = read_u32(at, &rank);
-        memcpy(dims, at, rank * sizeof *dims);
-        at = read_u32(at + rank * sizeof *dims, &size);
-        status = tenon_session_set_input(session, name, (tenon_dtype)dtype, (int)rank, dims, at, size, error);
-        at += size;
-    }
-    return status;
-}
-
 #define STEP(call)                                       \
     do {                                                 \
         const tenon_status status_ = (call);             \
@@ -67,7 +40,7 @@ static void scenario(const bytes *model_bytes, const bytes *feeds, counter *c)
     STEP(tenon_model_report(model, TENON_REPORT_MODEL, &json, &error));
     tenon_report_destroy(json);
     STEP(tenon_session_create(&session, model, &so, &error));
-    STEP(feed(session, feeds, &error));
+    STEP(feed_recorded(session, feeds, &error));
     STEP(tenon_session_prepare(session, NULL, 0, &error));
     STEP(tenon_session_prepare_shapes(session, NULL, 0, NULL, 0, &error));
     STEP(tenon_session_profile(session, 1000, &error));
@@ -82,7 +55,7 @@ static void scenario(const bytes *model_bytes, const bytes *feeds, counter *c)
         tenon_report_destroy(json);
     }
     STEP(tenon_session_create(&second, model, &so, &error));
-    STEP(feed(second, feeds, &error));
+    STEP(feed_recorded(second, feeds, &error));
     tenon_value_info info = {.struct_size = sizeof info};
     assert_int_equal(tenon_model_output(model, 1, &info), TENON_OK);
     STEP(tenon_session_run(second, &info.name, 1, &error));
@@ -117,7 +90,7 @@ static void scenario_of_files(const bytes *model_bytes, const bytes *feeds, coun
     options.targets = "portable";
     STEP(tenon_model_open_memory(&model, model_bytes->data, model_bytes->size, &mo, &error));
     STEP(tenon_session_create(&session, model, &so, &error));
-    STEP(feed(session, feeds, &error));
+    STEP(feed_recorded(session, feeds, &error));
     options.session = session;
     STEP(tenon_model_save(model, path, &options, &error));
     mo.verify = mo.describe = 1;
@@ -131,7 +104,7 @@ static void scenario_of_files(const bytes *model_bytes, const bytes *feeds, coun
     tenon_report_destroy(json);
     so.isa = "portable";
     STEP(tenon_session_create(&second, saved, &so, &error));
-    STEP(feed(second, feeds, &error));
+    STEP(feed_recorded(second, feeds, &error));
     STEP(tenon_session_run(second, NULL, 0, &error));
 done:
     unlink(path);

@@ -179,30 +179,11 @@ static void test_graphs(void **state)
     assert_true(compared >= 9);
 }
 
-static const unsigned char *read_u32(const unsigned char *at, uint32_t *value)
-{
-    memcpy(value, at, sizeof *value);
-    return at + sizeof *value;
-}
-
 // A model with a node of each kind of operator, on its recorded inputs.
 static void feed_kinds(tenon_session *session)
 {
     const bytes feeds = read_all("data/kinds.bin");
-    for (const unsigned char *at = feeds.data; at < feeds.data + feeds.size;) {
-        uint32_t length, dtype, rank, size;
-        char name[256];
-        int64_t dims[8];
-        at = read_u32(at, &length);
-        memcpy(name, at, length);
-        name[length] = 0;
-        at = read_u32(at + length, &dtype);
-        at = read_u32(at, &rank);
-        memcpy(dims, at, rank * sizeof *dims);
-        at = read_u32(at + rank * sizeof *dims, &size);
-        OK(tenon_session_set_input(session, name, (tenon_dtype)dtype, (int)rank, dims, at, size, &error));
-        at += size;
-    }
+    OK(feed_recorded(session, &feeds, &error));
     free(feeds.data);
 }
 
