@@ -245,6 +245,11 @@ class Running(Command):
                           [x, ("s", tiny.INT64, [2]), ("t", tiny.INT64, [3])], [("y", tiny.FLOAT, ["a", "b", "c"])])
         document = json.loads(self.good("run", self.write("two.onnx", data), "--json"))
         self.assertEqual(document["outputs"][0]["shape"], [1, 1, 12])
+        # The search plans many times; a warning is told once.
+        data = tiny.model([tiny.node("Resize", ["x", "", "s"], ["y"])], [("x", tiny.FLOAT, ["n", "c", "h", "w"]), ("s", tiny.FLOAT, ["k"])],
+                          [("y", tiny.FLOAT, ["a", "b", "d", "e"])])
+        told = tenon("run", self.write("warned.onnx", data)).stderr.decode().splitlines()
+        self.assertEqual(len(told), len(set(told)))
         # What no simple contents satisfy is refused as before.
         data = tiny.model([tiny.node("Split", ["w", "s"], ["y", "z"])], [("w", tiny.FLOAT, [9]), ("s", tiny.INT64, [2])],
                           [("y", tiny.FLOAT, ["a"]), ("z", tiny.FLOAT, ["b"])])

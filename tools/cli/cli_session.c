@@ -39,13 +39,17 @@ void tn_cli_catch_interrupt(void)
 static void on_log(void *context, tenon_log_level level, const char *text)
 {
     tn_cli_session *s = context;
-    enum { SHOWN = 8 };
-    if (level < TENON_LOG_WARNING) {
+    bool again = level < TENON_LOG_WARNING;
+    for (unsigned i = 0; i < s->warnings && i < TN_CLI_WARNINGS && !again; i++) {
+        again = strcmp(s->told[i], text) == 0;
+    }
+    if (again) {
         return;
     }
-    if (++s->warnings <= SHOWN) {
+    if (s->warnings < TN_CLI_WARNINGS) {
+        s->told[s->warnings++] = tn_cli_copy(text);
         tn_cli_note("%s: %s", level == TENON_LOG_ERROR ? "error" : "warning", text);
-    } else if (s->warnings == SHOWN + 1) {
+    } else if (s->warnings++ == TN_CLI_WARNINGS) {
         tn_cli_note("more warnings are not shown; tenon explain tells each node's story");
     }
 }
@@ -154,6 +158,7 @@ int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
     }
     if (status != TENON_OK) {
         explicit_bzero(s->key, sizeof s->key);
+        tn_cli_session_close(s);
         return error ? tn_cli_error(error) : TN_EXIT_MODEL;
     }
     explicit_bzero(s->key, sizeof s->key);
@@ -180,8 +185,7 @@ int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
     const bool made = !code && tenon_session_create(&s->session, s->model, &so, &error) == TENON_OK;
     tn_cli_samples_deinit(&samples);
     if (!made) {
-        tenon_model_destroy(s->model);
-        s->model = NULL;
+        tn_cli_session_close(s);
         return code ? code : tn_cli_error(error);
     }
     s->open_ms = 1e3 * (opened - begin);
@@ -197,6 +201,9 @@ void tn_cli_session_close(tn_cli_session *s)
     tenon_session_destroy(s->session);
     tenon_model_destroy(s->model);
     free(s->bytes);
+    for (unsigned i = 0; i < s->warnings && i < TN_CLI_WARNINGS; i++) {
+        free(s->told[i]);
+    }
     *s = (tn_cli_session){0};
 }
 

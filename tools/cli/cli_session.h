@@ -8,13 +8,16 @@
 
 #include <cjson/cJSON.h>
 
+#define TN_CLI_WARNINGS 8       // more are only said to be there
+
 typedef struct tn_cli_session {
     tenon_model *model;
     tenon_session *session;
     uint8_t *bytes;              // the model, when it came from stdin
     size_t size;
     double open_ms, create_ms;
-    unsigned warnings;           // of the library
+    unsigned warnings;           // of the library, each counted once: the search for shapes plans many times
+    char *told[TN_CLI_WARNINGS]; // those that were shown
     uint8_t key[32];             // of encrypted weights, while the model is opened
     bool closed;                 // encrypted, without a key: the model can be described, and there is no session
 } tn_cli_session;
