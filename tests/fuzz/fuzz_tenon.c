@@ -55,7 +55,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     mo.limit_nodes = 1000;
     mo.verify = data[4] & 1;
     mo.no_optimise = data[4] >> 1 & 1;
-    mo.key = fuzz_key;
+    mo.describe = data[4] >> 5 & 1;      // then also what only a key would open
+    mo.key = mo.describe && data[4] >> 3 & 1 ? NULL : fuzz_key;
     const tenon_status status = tenon_model_open_memory(&model, copy, size, &mo, &error);
     if (status == TENON_OK) {
         use(model);
