@@ -153,6 +153,13 @@ class Convert(test_cli.Command):
         written = self.here / "pair.tenon"
         self.assertTrue(written.exists())
         self.assertEqual(self.results(written, "--verify"), before)
+        # Two graphs that do not have the same border would be read past its end.
+        for graph in ("imported", "graph"):
+            other = json.loads(text)
+            other[graph]["outputs"] *= 3
+            (self.here / "pair.json").write_text(json.dumps(other))
+            subprocess.run(["flatc", "--binary", "-o", str(self.here), str(SCHEMA), str(self.here / "pair.json")], check=True)
+            self.assertIn("its two graphs", self.told(3, "info", written))
         # What flatc changes is changed: a node's name, and an operator that there is not.
         tree["graph"]["nodes"][0]["operator"] = 99
         (self.here / "pair.json").write_text(json.dumps(tree))

@@ -276,6 +276,17 @@ static tn_status read_packs(tn_tenon_reader *reader)
 
 // ---- all of it ----
 
+// Callers see inputs and outputs of the imported graph; the optimised one, which runs, has the same at the same places.
+static tn_status check_border(tn_tenon_reader *reader, const tn_graph *imported, const tn_graph *optimised)
+{
+    bool same = imported->n_inputs == optimised->n_inputs && imported->n_outputs == optimised->n_outputs;
+    for (size_t i = 0; same && i < imported->n_inputs; i++) {
+        const tn_value *a = imported->inputs[i], *b = optimised->inputs[i];
+        same = strcmp(a->name, b->name) == 0 && a->kind == b->kind && a->inner == b->inner && a->dtype == b->dtype;
+    }
+    return same ? TN_OK : tn_tenon_invalid(reader, "imported", "its two graphs have other inputs or another number of outputs");
+}
+
 static tn_status read_all(tn_tenon_reader *reader)
 {
     reader->model = tn_flat_root(&reader->flat, TN_TENON_IDENTIFIER);
@@ -307,6 +318,7 @@ static tn_status read_all(tn_tenon_reader *reader)
     if (imported.at) {
         reader->facts->has_imported = true;
         TN_TRY(tn_tenon_read_graph(reader, &imported, 0, &reader->out->graph));
+        TN_TRY(check_border(reader, reader->out->graph, reader->out->optimised));
     }
     return read_packs(reader);
 }
