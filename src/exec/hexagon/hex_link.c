@@ -19,7 +19,8 @@
 
 #define SLICE_NS 5000000u              // between two looks at the child while waiting
 #define START_NS 2000000000u           // for the program to say that it listens
-#define CALL_NS 120000000000u          // for any call: a DSP that is silent for longer hangs
+#define CALL_NS 120000000000u          // without a sign of life: a DSP that is at one node for longer hangs
+#define WHOLE_NS (20 * CALL_NS)        // for any call, whatever its signs of life
 #define CANCEL_NS 200000000u           // how long a cancelled call may go on before the DSP is stopped
 
 // ---- words of the page ----
@@ -299,15 +300,22 @@ void tn_hex_link_names(tn_hex_link *link, tn_hex_name_fn name, void *context)
 // Waits for the answer of `sequence`. TN_OK: it is there.
 static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_t sequence, tn_diag *diag)
 {
-    const uint64_t begin = tn_clock_ns(), limit = begin + CALL_NS;
-    uint64_t cancelled = 0;
+    const uint64_t begin = tn_clock_ns();
+    uint64_t cancelled = 0, limit = begin + CALL_NS;
+    uint32_t node = load(link, TN_HEX_AT_ALIVE, TN_HEX_ALIVE_NODE);
     char how[64];
     for (;;) {
         const uint32_t seen = load(link, TN_HEX_AT_RSP_SEQ, 0);
         if (seen == sequence) {
             return TN_OK;
         }
-        const uint64_t now = tn_clock_ns(), end = call->deadline_ns ? TN_MIN(call->deadline_ns, limit) : limit;
+        const uint64_t now = tn_clock_ns();
+        const uint32_t at = load(link, TN_HEX_AT_ALIVE, TN_HEX_ALIVE_NODE);
+        if (at != node) {
+            node = at;
+            limit = TN_MIN(now + CALL_NS, begin + WHOLE_NS);
+        }
+        const uint64_t end = call->deadline_ns ? TN_MIN(call->deadline_ns, limit) : limit;
         if (!link->transport->alive(link->state, how, sizeof how)) {
             // It may have answered and died right then.
             return load(link, TN_HEX_AT_RSP_SEQ, 0) == sequence ? TN_OK : died(link, call, how, diag);
