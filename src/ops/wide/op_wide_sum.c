@@ -33,10 +33,15 @@ static const tn_qlinear_attr matmul_defaults = TN_QLINEAR_DEFAULTS;
 
 // ---- infer ----
 
-static tn_status check_operands(const tn_infer *infer, int64_t channels)
+// That they are there comes before what shapes they have.
+static tn_status check_factors(const tn_infer *infer)
 {
     TN_TRY(tn_infer_type(infer, X, TN_BIT(I16)));
-    TN_TRY(tn_infer_type(infer, W, TN_BIT(I8) | TN_BIT(I16)));
+    return tn_infer_type(infer, W, TN_BIT(I8) | TN_BIT(I16));
+}
+
+static tn_status check_operands(const tn_infer *infer, int64_t channels)
+{
     for (int i = X_SCALE; i <= Y_SCALE; i += i == X_SCALE ? 2 : 1) {
         TN_TRY(tn_infer_type(infer, i, TN_BIT(F32)));
     }
@@ -53,6 +58,7 @@ static tn_status check_operands(const tn_infer *infer, int64_t channels)
 static tn_status infer_conv(tn_infer *infer)
 {
     tn_shape y;
+    TN_TRY(check_factors(infer));
     TN_TRY(tn_conv_infer(infer, infer->attr, X, W, &y));
     TN_TRY(check_operands(infer, y.rank < 0 ? TN_DIM_UNKNOWN : y.dims[1]));
     tn_infer_out(infer, 0, TN_I16, &y);
@@ -62,6 +68,7 @@ static tn_status infer_conv(tn_infer *infer)
 static tn_status infer_matmul(tn_infer *infer)
 {
     tn_shape y;
+    TN_TRY(check_factors(infer));
     TN_TRY(tn_matmul_infer(infer, X, W, false, false, &y));
     TN_TRY(tn_infer_rank(infer, W, 2, 2));
     TN_TRY(check_operands(infer, y.rank < 1 ? TN_DIM_UNKNOWN : y.dims[y.rank - 1]));
