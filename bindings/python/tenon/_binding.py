@@ -7,6 +7,7 @@ it holds no part of the session, so that several bindings may take turns.
 from __future__ import annotations
 
 import ctypes as c
+import math
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import numpy as np
@@ -97,18 +98,21 @@ def shaped(name: str, array: np.ndarray, number: int, shape: Tuple[int, ...], ad
     """The part of a bound array that a result fills, in the result's shape; the array itself when it has that shape."""
     if _dtype.number_of(array.dtype) != number:
         raise Error(Status.INVALID_ARGUMENT, f"the result is {_dtype.name(number)}, the array it was bound to {array.dtype.name}", name)
-    count = int(np.prod(shape, dtype=np.int64))
+    count = math.prod(shape)
     if count and address != array.ctypes.data:
         raise Error(Status.INTERNAL, "a result is not where it was bound to", name)
     return array if array.shape == shape else array.reshape(-1)[:count].reshape(shape)
 
 
-def empty_for(shape: Any, number: int) -> Optional[np.ndarray]:
-    """An array for a result whose shape is known before the run; None where there is none."""
-    if shape is None or number in (0, _dtype.STRING) or number in _dtype._WIDENED or not all(isinstance(d, int) for d in shape):
-        return None
+def is_known(shape: Any, number: int) -> bool:
+    """Whether an array for a result of this shape and type can be made before the run."""
+    return shape is not None and number not in (0, _dtype.STRING) and number not in _dtype._WIDENED and all(isinstance(d, int) for d in shape)
+
+
+def empty_for(shape: Tuple[int, ...], number: int) -> Optional[np.ndarray]:
+    """An array for a result that is_known; None where there is none."""
     try:
-        array = np.empty(tuple(shape), _dtype.to_numpy(number))
+        array = np.empty(shape, _dtype.to_numpy(number))
     except (MemoryError, ValueError, Error):
         return None                                # the run itself says what is wrong
     return array if array.size and array.ctypes.data % _ALIGNMENT == 0 else None

@@ -68,7 +68,8 @@ def to_library(array: np.ndarray, number: int) -> np.ndarray:
         array = array.astype(np.int8)
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
-    return np.require(array, requirements=["C", "A"])
+    flags = array.flags
+    return array if flags.c_contiguous and flags.aligned else np.require(array, requirements=["C", "A"])
 
 
 def from_library(raw: np.ndarray, number: int) -> np.ndarray:

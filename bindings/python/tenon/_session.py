@@ -244,6 +244,9 @@ class InferenceSession:
             self.close()
             raise self._with_cause(error)
         self._args = {arg.name: arg for arg in self._inputs}
+        self._order = [arg.name.encode("utf-8", "surrogateescape") for arg in self._outputs]
+        self._known = [(name, tuple(arg.shape or ()), arg.dtype) for name, arg in zip(self._order, self._outputs)
+                       if not (arg.sequence or arg.optional) and _binding.is_known(arg.shape, arg.dtype)]
 
     def _samples(self, calibration: Sequence[Mapping[str, Any]]) -> Tuple[Any, List[Any]]:
         """Sample inputs as the library sees them, and what must stay alive for that."""
@@ -378,10 +381,9 @@ class InferenceSession:
     def _fresh(self, names: Optional[List[bytes]]) -> Dict[bytes, np.ndarray]:
         """Arrays for the outputs whose shape is known ahead, by name."""
         fresh = {}
-        for arg in self._outputs:
-            name = arg.name.encode("utf-8", "surrogateescape")
-            if not (arg.sequence or arg.optional) and (names is None or names.count(name) == 1):
-                array = _binding.empty_for(arg.shape, arg.dtype)
+        for name, shape, number in self._known:
+            if names is None or names.count(name) == 1:
+                array = _binding.empty_for(shape, number)
                 if array is not None:
                     fresh[name] = array
         return fresh
@@ -398,7 +400,7 @@ class InferenceSession:
                 self._call(self._lib.tenon_session_run, session, array, len(names or ()))
             except Error as error:
                 raise self._with_cause(error)
-            order = names if names is not None else [a.name.encode("utf-8", "surrogateescape") for a in self._outputs]
+            order = names if names is not None else self._order
             return [self._result(session, index, name, into.get(name)) for index, name in enumerate(order)]
         finally:
             for name in bound:
