@@ -52,7 +52,9 @@ static void widen(tn_range *range, const tn_tensor *tensor)
         }
     }
     if (low <= high) {
-        *range = (tn_range){.low = low, .high = high, .seen = true};
+        range->low = low;
+        range->high = high;
+        range->seen = true;
     }
 }
 
