@@ -107,7 +107,7 @@ static void run_watched(void *context, size_t slot)
 static void make_pool(tn_workers *workers)
 {
     workers->later = false;
-    if (TN_POOL_DEFAULT(&workers->pool, workers->heap, workers->threads, NULL) != TN_OK) {
+    if (tn_pool_plain(&workers->pool, workers->heap, workers->threads, NULL) != TN_OK) {
         workers->pool = (tn_pool){0};
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Worker threads behind a small table of functions, pthreadpool by default. One job at a time per tn_workers.
+// Worker threads behind a small table of functions. One job at a time per tn_workers.
 // Ownership: create/destroy. Threads: tn_workers_run from one thread at a time.
 #ifndef TN_WORKERS_H
 #define TN_WORKERS_H

@@ -7,6 +7,7 @@
 // Ownership: new constants belong to the graph. Threads: one per graph.
 #include "pass/quant/quantise.h"
 
+#include "base/macros.h"
 #include "ops/math/op_binary.h"
 #include "ops/nn/op_conv.h"
 #include "pass/rewrite.h"
@@ -51,13 +52,20 @@ static tn_value *behind(const tn_value *a, const bool *scaled, tn_node **first)
     return NULL;
 }
 
+static float greatest(const tn_range *range)
+{
+    float most = 0;
+    for (int64_t c = 0; c < range->channels; c++) {
+        most = TN_MAX(most, range->peaks[c]);
+    }
+    return most;
+}
+
 // The power of what a step common to all channels of b adds to the results of the convolutions, over what steps of their own would.
 static double gain(const tn_value *b, const tn_range *range)
 {
-    double together = 0, apart = 0, most = 0;
-    for (int64_t c = 0; c < range->channels; c++) {
-        most = fmax(most, (double)range->peaks[c]);
-    }
+    const double most = (double)greatest(range);
+    double together = 0, apart = 0;
     for (size_t u = 0; u < b->n_uses; u++) {
         const tn_node *conv = b->uses[u].node;
         const tn_shape *w = &conv->in[1]->constant->shape;
@@ -94,10 +102,7 @@ static bool fits(const tn_value *b, const tn_range *range)
 // Channels' parts of the greatest; *most: that.
 static void parts_of(const tn_range *range, float *parts, float *most)
 {
-    *most = 0;
-    for (int64_t c = 0; c < range->channels; c++) {
-        *most = fmaxf(*most, range->peaks[c]);
-    }
+    *most = greatest(range);
     for (int64_t c = 0; c < range->channels; c++) {
         parts[c] = *most > 0 ? fmaxf(range->peaks[c] / *most, LEAST_PART) : 1;
     }

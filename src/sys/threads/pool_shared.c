@@ -40,7 +40,7 @@ tn_status tn_pool_shared_create(tn_pool_shared **out, tn_heap *heap, const tn_po
         shared->inner = *own;
         shared->inner.threads = threads;
     } else if (threads > 1) {
-        const tn_status status = TN_POOL_DEFAULT(&shared->inner, &shared->heap, threads, diag);
+        const tn_status status = tn_pool_plain(&shared->inner, &shared->heap, threads, diag);
         if (status != TN_OK) {
             tn_give(heap, shared);
             return status;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kinds of thread pools behind tn_workers. The build names the default one (TN_POOL_DEFAULT) and leaves out what it lacks.
+// The thread pools behind tn_workers.
 // Ownership: what make fills in is given back by pool->destroy(pool->pool). Threads: one job at a time per pool.
 #ifndef TN_THREAD_POOL_H
 #define TN_THREAD_POOL_H
 
 #include "sys/workers.h"
 
-// Each fills *pool for `threads` >= 2 threads, the caller's own included.
-tn_status tn_pool_pthreadpool(tn_pool *pool, tn_heap *heap, unsigned threads, tn_diag *diag);
+// The usual one, pool_plain.c: fills *pool for `threads` >= 2 threads, the caller's own included.
 tn_status tn_pool_plain(tn_pool *pool, tn_heap *heap, unsigned threads, tn_diag *diag);
 
 // A pool that many sessions use; `own` NULL makes a default one, else the caller's is wrapped (its destroy is called at the end).
