@@ -192,6 +192,9 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     if (options->store && strcmp(options->store, "image") != 0 && strcmp(options->store, "buffer") != 0) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "store", "'%s' is not a way to keep tensors; there are: image, buffer", options->store);
     }
+    if (options->cache && !options->cache[0]) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "cache", "an empty path names no folder; NULL is no cache");
+    }
     TN_TRY(check_pin(options->pin, diag));
     const struct { const char *given; char **kept; const char **seen; } texts[] = {
         {options->pin, &session->pin, &c->pin}, {options->device, &session->device, &c->device},
@@ -650,6 +653,13 @@ static tn_status run_once(tenon_session *session, tn_run *run)
     return tn_api_sync_results(session, run->diag);
 }
 
+// nanoseconds from now, 0 for none; what is too far for a clock never comes.
+static uint64_t moment_after(uint64_t nanoseconds)
+{
+    const uint64_t now = tn_clock_ns();
+    return nanoseconds == 0 ? 0 : nanoseconds > UINT64_MAX - now ? UINT64_MAX : now + nanoseconds;
+}
+
 tenon_status tenon_session_run(tenon_session *session, const char *const *names, size_t count, tenon_error **error)
 {
     tn_diag diag;
@@ -663,7 +673,7 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         tn_arena_deinit(&session->objects);
         tn_arena_init(&session->objects, session->heap);
         tn_run run = {.context = &session->context, .objects = &session->objects, .workers = session->workers, .cancel = &session->cancel, .diag = &diag,
-                      .deadline_ns = session->deadline_ns ? tn_clock_ns() + session->deadline_ns : 0,
+                      .deadline_ns = moment_after(session->deadline_ns),
                       .observe = session->step ? observe : NULL, .observer = session, .profile = session->profile};
         tn_affinity_saved saved = {.valid = false};
         if (session->cores) {
@@ -679,6 +689,7 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         if (status == TN_DEVICE && tn_api_lose_devices(session, &diag)) {
             status = run_once(session, &run);
         }
+        status = status == TN_OK ? tn_run_check(&run, "session") : status;   // the last step looked at neither cancel nor deadline
         if (session->profile) {
             tn_profile_run_end(session->profile, session->workers, session->context.planning_ns);
         }

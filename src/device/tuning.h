@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#define TN_TUNING_MOST_BYTES ((size_t)4 << 20)   // a larger file is no table: it is not read
+
 typedef struct tn_annealing {
     uint64_t random;              // state of the generator; the seed at first
     uint64_t begin, until;        // of the search under way, on tn_clock_ns

@@ -30,14 +30,19 @@ class Folder(unittest.TestCase):
     def test_arguments(self):
         for call in (lambda: tenon.cache_list(5), lambda: tenon.cache_prune(self.folder, -1), lambda: tenon.cache_prune(self.folder, "all"),
                      lambda: tenon.tune(DIGITS, self.folder, device="cpu"), lambda: tenon.tune(DIGITS, self.folder, seconds="long", device="cpu"),
-                     lambda: tenon.tune(DIGITS, None, device="cpu"), lambda: tenon.tune(DIGITS, self.folder, device="abacus")):
+                     lambda: tenon.tune(DIGITS, None, device="cpu"), lambda: tenon.tune(DIGITS, "", device="cpu"), lambda: tenon.tune(DIGITS, self.folder, device="abacus")):
             self.assertRaises(tenon.Error, call)
 
     def test_tune_processor(self):
         layers = tenon.tune(DIGITS, self.folder, device="cpu", threads=1, seconds=0.3, shapes=SHAPES)
         self.assertTrue(layers)
         self.assertTrue(all(layer["before_us"] >= layer["after_us"] for layer in layers))
-        self.assertEqual([(file["kind"], file["whole"]) for file in tenon.cache_list(self.folder)["files"]], [("rows", True)])
+        table, = tenon.cache_list(self.folder)["files"]
+        self.assertEqual((table["kind"], table["whole"]), ("rows", True))
+        os.truncate(os.path.join(self.folder, table["name"]), 1 << 30)     # no table is that large: it is not read
+        self.assertEqual([file["whole"] for file in tenon.cache_list(self.folder)["files"]], [False])
+        session = tenon.InferenceSession(DIGITS, device="cpu", threads=1, cache=self.folder)
+        self.assertEqual(session.report("statistics")["fallbacks"], 0)
 
     @unittest.skipUnless(present("opencl"), "no OpenCL device")
     def test_tune(self):

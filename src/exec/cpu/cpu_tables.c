@@ -3,6 +3,7 @@
 // Ownership: see the header. Threads: see the header.
 #include "exec/cpu/cpu_tables.h"
 
+#include "device/tuning.h"
 #include "plan/tune/choices.h"
 #include "sys/file.h"
 
@@ -29,7 +30,8 @@ bool tn_cpu_tables_list(const char *folder, void (*visit)(const tn_cache_file *f
             tn_file_open(&file, path, NULL) != TN_OK) {
             continue;
         }
-        const tn_cache_file seen = {entry->d_name, "rows", file.size, tn_choices_whole((const char *)file.data, file.size)};
+        const tn_cache_file seen = {entry->d_name, "rows", file.size,
+                                    file.size <= TN_TUNING_MOST_BYTES && tn_choices_whole((const char *)file.data, file.size)};
         tn_file_close(&file);
         visit(&seen, context);
     }

@@ -346,7 +346,7 @@ tn_status tn_choices_load(tn_choices *choices, const tn_cpu *cpu, const char *fo
         TN_TRY(tn_choices_read(choices, cpu, (const char *)source->data, source->size, &taken, diag));
     }
     if (folder && path_of(choices, cpu, folder, path, diag, &status) && tn_file_open(&file, path, NULL) == TN_OK) {
-        status = file.size ? tn_choices_read(choices, cpu, (const char *)file.data, file.size, &taken, diag) : TN_OK;
+        status = file.size && file.size <= TN_TUNING_MOST_BYTES ? tn_choices_read(choices, cpu, (const char *)file.data, file.size, &taken, diag) : TN_OK;
         tn_file_close(&file);
     }
     return status;

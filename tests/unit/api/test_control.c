@@ -83,6 +83,40 @@ static void cancel_ends_a_run_and_the_session_goes_on(void **unused)
     tenon_model_destroy(model);
 }
 
+typedef struct steps {
+    tenon_session *session;
+    int seen, last;   // last: 0 while they are counted
+} steps;
+
+static void cancel_after_the_last(void *context, const tenon_step_info *info, int after, const tenon_tensor *outputs)
+{
+    steps *st = context;
+    (void)info;
+    (void)outputs;
+    st->seen += after;
+    if (after && st->seen == st->last) {
+        tenon_session_cancel(st->session);
+    }
+}
+
+static void cancel_during_the_last_step_counts(void **unused)
+{
+    tenon_model *model = open_model("data/session/spin.onnx");
+    steps st = {.session = open_spin(model)};
+    (void)unused;
+    set_spin(st.session, 1);
+    tenon_session_observe(st.session, cancel_after_the_last, &st);
+    assert_int_equal(tenon_session_run(st.session, NULL, 0, NULL), TENON_OK);
+    st.last = st.seen;
+    st.seen = 0;
+    assert_true(st.last > 0);
+    assert_int_equal(tenon_session_run(st.session, NULL, 0, NULL), TENON_CANCELLED);
+    assert_int_equal(st.seen, st.last);
+    assert_int_equal(tenon_session_run(st.session, NULL, 0, NULL), TENON_OK);
+    tenon_session_destroy(st.session);
+    tenon_model_destroy(model);
+}
+
 static void a_deadline_ends_a_run(void **unused)
 {
     tenon_model *model = open_model("data/session/spin.onnx");
@@ -95,6 +129,8 @@ static void a_deadline_ends_a_run(void **unused)
     assert_true(seconds() - start < 20);
     set_spin(s, 2);
     tenon_session_set_deadline(s, 0);
+    assert_int_equal(tenon_session_run(s, NULL, 0, NULL), TENON_OK);
+    tenon_session_set_deadline(s, UINT64_MAX);   // later than any clock tells
     assert_int_equal(tenon_session_run(s, NULL, 0, NULL), TENON_OK);
     tenon_session_destroy(s);
     tenon_model_destroy(model);
@@ -411,6 +447,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cancel_ends_a_run_and_the_session_goes_on),
+        cmocka_unit_test(cancel_during_the_last_step_counts),
         cmocka_unit_test(a_deadline_ends_a_run),
         cmocka_unit_test(loops_are_limited),
         cmocka_unit_test(observers_see_every_step),

@@ -160,7 +160,9 @@ static void load(tn_cl_context *cl, const char *folder)
         cl->own_tiles = true;
         tn_cl_table_path(&cl->facts, folder, path);
         if (path[0] && tn_file_open(&file, path, NULL) == TN_OK) {
-            (void)tn_cl_table_read(table, cl->base.heap, &cl->facts, (const char *)file.data, file.size);
+            if (file.size <= TN_TUNING_MOST_BYTES) {
+                (void)tn_cl_table_read(table, cl->base.heap, &cl->facts, (const char *)file.data, file.size);
+            }
             tn_file_close(&file);
         }
     }
