@@ -157,6 +157,8 @@ class DLPackArray:
     def __dlpack__(self, *, stream: Any = None, max_version: Any = None, dl_device: Any = None, copy: Any = None) -> Any:
         if stream is not None or (dl_device is not None and tuple(dl_device) != (CPU, 0)):
             raise BufferError("the array is in the memory of the CPU, which has no streams")
+        if not (copy or self.array.flags.writeable):
+            raise BufferError("the array is read-only, which this form of DLPack cannot say; ask for a copy")
         array = self.array.copy() if copy else self.array
         managed = _Managed()
         shape, steps = (c.c_int64 * max(1, array.ndim))(*array.shape), (c.c_int64 * max(1, array.ndim))(*(s // array.itemsize for s in array.strides))

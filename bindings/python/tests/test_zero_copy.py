@@ -213,6 +213,11 @@ class DLPack(unittest.TestCase):
             tenon.DLPackArray(np.array(["text"]))
         with self.assertRaises(BufferError):
             tenon.DLPackArray(self.x).__dlpack__(stream=1)
+        fixed = self.x.copy()
+        fixed.flags.writeable = False
+        with self.assertRaises(BufferError):
+            tenon.DLPackArray(fixed).__dlpack__()
+        self.assertIsNotNone(tenon.DLPackArray(fixed).__dlpack__(copy=True))
 
     def test_bfloat16(self):
         try:
