@@ -50,6 +50,8 @@ void tn_cl_expression(tn_cl_build *b, tn_cl_value *const *in, const char *const 
     TN_PRINTF(6, 7);
 // Which axes a reduction goes over, as bits; false: not known here, or none.
 bool tn_cl_reduced_axes(const tn_query *query, uint32_t *mask);
+// Elements along the axes of `mask`, and how many items of a group share them: a power of two.
+size_t tn_cl_reduced_parts(const tn_cl_build *b, const tn_shape *shape, uint32_t mask, int64_t *count);
 // A macro name(i): the place of number i in the mixed radix of the dims chosen by `mask`.
 void tn_cl_write_places(tn_cl_build *b, const char *name, const tn_shape *shape, uint32_t mask);
 // Writes zeros into the lanes past C of a texel: the macro MASK(channel block, texel).

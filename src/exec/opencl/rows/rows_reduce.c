@@ -83,20 +83,27 @@ void tn_cl_write_places(tn_cl_build *b, const char *name, const tn_shape *shape,
     tn_cl_code(b, ")\n");
 }
 
+size_t tn_cl_reduced_parts(const tn_cl_build *b, const tn_shape *shape, uint32_t mask, int64_t *count)
+{
+    const size_t limit = TN_MIN(b->cl->facts.max_group, (size_t)(b->cl->facts.is_cpu ? 8 : 128));
+    size_t parts = 1;
+    *count = 1;
+    for (int d = 0; d < shape->rank; d++) {
+        *count *= mask >> d & 1 ? shape->dims[d] : 1;
+    }
+    while (parts * 2 <= limit && (int64_t)parts * 2 < *count) {
+        parts *= 2;
+    }
+    return parts;
+}
+
 static void emit_reduce(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
 {
     const kind *k = kind_of(query->op);
     uint32_t mask = 0;
-    int64_t count = 1;
+    int64_t count;
     (void)tn_cl_reduced_axes(query, &mask);
-    for (int d = 0; d < in[0]->shape.rank; d++) {
-        count *= mask >> d & 1 ? in[0]->shape.dims[d] : 1;
-    }
-    const size_t limit = TN_MIN(b->cl->facts.max_group, (size_t)(b->cl->facts.is_cpu ? 8 : 128));
-    size_t parts = 1;
-    while (parts * 2 <= limit && (int64_t)parts * 2 < count) {
-        parts *= 2;
-    }
+    const size_t parts = tn_cl_reduced_parts(b, &in[0]->shape, mask, &count);
     tn_cl_mem *from = tn_cl_plain(b, in[0]), *to = tn_cl_new_plain(b, out[0]);
     tn_cl_begin(b, "reduce");
     tn_cl_in(b, "float", "a", from);

@@ -63,7 +63,7 @@ static void emit_axes(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     const tn_shape *shape = &in[0]->shape;
     uint32_t mask = 0;
     int axis = 0;
-    int64_t p = 2, count = 1;
+    int64_t p = 2, count;
     if (exps) {
         (void)tn_cl_reduced_axes(query, &mask);
     } else if (mvn) {
@@ -74,14 +74,7 @@ static void emit_axes(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
         mask = UINT32_C(1) << axis;
         p = attr->p;
     }
-    for (int d = 0; d < shape->rank; d++) {
-        count *= mask >> d & 1 ? shape->dims[d] : 1;
-    }
-    const size_t limit = TN_MIN(b->cl->facts.max_group, (size_t)(b->cl->facts.is_cpu ? 8 : 128));
-    size_t parts = 1;
-    while (parts * 2 <= limit && (int64_t)parts * 2 < count) {
-        parts *= 2;
-    }
+    const size_t parts = tn_cl_reduced_parts(b, shape, mask, &count);
     tn_cl_mem *from = tn_cl_plain(b, in[0]), *to = tn_cl_new_plain(b, out[0]);
     tn_cl_begin(b, "norm_axes");
     tn_cl_in(b, "float", "a", from);
