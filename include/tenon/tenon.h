@@ -281,14 +281,17 @@ typedef struct tenon_session_options {
     const char *precision;          /* "fp32"; "fp16" (device opencl: stored as halves, computed in fp32); "int8": quantised by `calibration`; NULL: fp32,
                                        and for a model that comes quantised, on the CPU alone, integers where those are faster */
     unsigned strict;                /* TENON_STRICT_* */
-    uint64_t memory_limit;          /* bytes of arena, workspaces and packed weights; 0: only the default limit below */
+    uint64_t memory_limit;          /* bytes that a run may take, counted as peak_bytes of MEMORY is: arena with workspaces, packed
+                                       weights, and inputs and results, whether the caller lends memory for them or not. The exact peak
+                                       as a limit changes nothing; below it cheaper kernels are chosen, and where none are left the LIMIT
+                                       error says how much is needed. 0: only the default limit below */
     const char *isa;                /* highest instruction set to use: "portable", "avx2", "avx512" ...; NULL: what is there */
     const char *pin;                /* "op=version[,op=version...]": choose kernel rows of these versions; NULL: none */
     uint64_t limit_work;            /* multiply-accumulates (or elements) of one run before it is refused; those of reference kernels count
                                        32-fold. 0: the largest of 2^33, 2^14 x bytes of the file, 2^15 x bytes of the inputs (the last at most
                                        2^42: a huge input does not lift its own limit) */
     uint64_t limit_loop_steps;      /* steps of one Loop or Scan, 0: 2^20 */
-    uint64_t limit_peak_bytes;      /* peak of arena, results and packed weights, 0: the largest of 768 MiB, 32 x the file, 256 x the inputs (the last
+    uint64_t limit_peak_bytes;      /* the same sum, 0: the largest of 768 MiB, 32 x the file, 256 x the inputs (the last
                                        at most 8 GiB) */
     size_t plan_cache;              /* plans kept, 0: 16 */
     tenon_pool *pool;               /* threads shared with other sessions; NULL: the session's own */
@@ -426,7 +429,9 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
                   nodes in the order of execution, those of a sub-flow after the node that stands for it (which alone has "flow");
                   layout_*, dtype, shape of operand 0 and result 0; "precision" in sub-flows: how the result is kept
      PLACEMENT   {"cpu": {"nodes": n, "macs": n}}
-     MEMORY      {"arena_bytes", "lower_bound_bytes", "peak_bytes" (null while a stage is not planned), "packed_bytes", "scratch_bytes", "exact": true or false,
+     MEMORY      {"arena_bytes", "lower_bound_bytes", "scratch_bytes" (of the arena, by the step that takes most), "packed_bytes", "input_bytes",
+                  "output_bytes", "peak_bytes": arena, packed weights, inputs and results, which is what memory_limit is compared with (null
+                  while a stage is not planned), "exact": true or false,
                   "blocks": [{"name", "bytes", "offset", "first": n, "last": n, "alias_of": name or null}]}
      STATISTICS  {"plans_made": n, "plan_hits": n, "plans_cached": n, "planning_ns",
                   "fallbacks": n (nodes planned on a reference kernel), "device_fallbacks": n (planned on the CPU although another device is

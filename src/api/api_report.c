@@ -230,7 +230,8 @@ tenon_status tenon_model_report(tenon_model *model, tenon_report_kind kind, char
 typedef struct reporting {
     tn_text *text;
     const tenon_session *session;
-    size_t stages, base, lower, scratch, packed, outputs;
+    size_t stages, base, lower, scratch, packed, inputs, outputs;
+    uint64_t peak;
     const char *device;
     uint64_t nodes, macs;
     bool exact;
@@ -259,6 +260,8 @@ static void visit_memory(const tn_plan *plan, void *context)
     r->lower += plan->memory.lower_bound_bytes;
     r->packed += plan->memory.packed_bytes;
     r->outputs += plan->memory.output_bytes;
+    r->inputs += plan->memory.input_bytes;
+    r->peak += tn_plan_peak(plan);
     r->exact = r->exact && plan->memory.exact;
     r->open = r->open || (plan->rest_program && !tn_program_plan(plan->rest_program));
     for (size_t i = 0; i < plan->n_steps; i++) {
@@ -305,26 +308,22 @@ static void write_placement(tn_text *text, const tenon_session *session, const t
 static void write_memory(tn_text *text, const tenon_session *session, const tn_program *program)
 {
     reporting r = {.text = text, .session = session, .exact = true};
-    size_t inputs = 0;
     tn_json_open(text, '{');
     tn_json_key(text, "blocks");
     tn_json_open(text, '[');
     tn_program_visit(program, visit_memory, &r);
     tn_json_close(text, ']');
-    for (size_t i = 0; i < session->n_inputs; i++) {
-        inputs += session->inputs[i].held_bytes;
-    }
     tn_json_key_int(text, "arena_bytes", r.base);
     tn_json_key_int(text, "lower_bound_bytes", r.lower);
     tn_json_key_int(text, "scratch_bytes", r.scratch);
     tn_json_key_int(text, "packed_bytes", r.packed);
     tn_json_key_int(text, "output_bytes", r.outputs);
-    tn_json_key_int(text, "input_bytes", inputs);
+    tn_json_key_int(text, "input_bytes", r.inputs);
     tn_json_key(text, "peak_bytes");
     if (r.open) {
         tn_json_null(text);     // what later stages and bodies take is known only when they run
     } else {
-        tn_json_int(text, (int64_t)(r.base + r.packed + r.outputs + inputs));
+        tn_json_int(text, (int64_t)r.peak);
     }
     tn_json_key_bool(text, "exact", r.exact);
     tn_json_close(text, '}');

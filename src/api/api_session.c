@@ -476,6 +476,7 @@ static tn_status make_wanted(tenon_session *session, const char *const *names, s
         goto done;
     }
     TN_GO(tn_program_create(&wanted->program, names ? wanted->graph : tn_api_graph(session), &session->context, session->plan_cache, diag));
+    tn_program_hold_inputs(wanted->program);
     wanted->next = session->wanted;
     session->wanted = wanted;
     wanted = NULL;

@@ -25,6 +25,7 @@ struct tn_program {
     tn_plan_context *context;
     const tn_graph *graph;
     bool *by_value;               // by input
+    bool holds_inputs;            // the session may have copies of them
     tn_plan *plans;               // most recently used first
     size_t n_plans, max_plans;
     void *arena;
@@ -39,6 +40,7 @@ struct tn_program {
 };
 
 bool tn_program_by_value(const tn_program *program, size_t input) { return program->by_value[input]; }
+void tn_program_hold_inputs(tn_program *program) { program->holds_inputs = true; }
 const tn_graph *tn_program_graph(const tn_program *program) { return program->graph; }
 const tn_plan *tn_program_plan(const tn_program *program) { return program->plans; }
 size_t tn_program_plans(const tn_program *program) { return program->n_plans; }
@@ -323,7 +325,7 @@ static tn_status make_plan(tn_program *program, const tn_tensor *inputs, tn_diag
             facts[i] = tn_fact_of(&inputs[i]);
         }
     }
-    const tn_plan_request request = {.graph = program->graph, .inputs = facts};
+    const tn_plan_request request = {.graph = program->graph, .inputs = facts, .held = program->holds_inputs};
     TN_GO(tn_plan_make(&plan, &request, program->context, diag));
     plan->key = tn_take(program->heap, program->key_bytes);
     if (!plan->key) {

@@ -46,6 +46,8 @@ tn_status tn_program_prepare(tn_program *program, const tn_tensor *inputs, tn_di
 tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results);
 
 bool tn_program_by_value(const tn_program *program, size_t input);   // its contents can decide shapes
+// The model's own program: its plans count copies of the inputs. Before the first plan.
+void tn_program_hold_inputs(tn_program *program);
 const tn_graph *tn_program_graph(const tn_program *program);
 const tn_plan *tn_program_plan(const tn_program *program);     // the last one prepared or run; NULL: none
 size_t tn_program_plans(const tn_program *program);            // cached

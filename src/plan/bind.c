@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planning step 7: slots and steps. Each value gets a slot, each node a step with its kernel row, parameters, workspace and packed
 // weights. A copy that moves nothing (a reshape, a cut along the outermost dim) becomes a view and no step.
+#include "base/map.h"
 #include "ops/control/op_flow.h"
 #include "ops/move/op_copy.h"
 #include "ops/move/op_relayout.h"
@@ -18,6 +19,7 @@ typedef struct bind {
     tn_plan *plan;
     int *slot_of;             // by value id, -1: none
     bool *claimed;            // by slot: its bytes are a result
+    tn_map held;              // packed forms that the plan holds, by source, pack id, variant and size
     uint64_t weighted;        // work so far
 } bind;
 
@@ -56,6 +58,23 @@ bool tn_work_misaligned(const tn_tensor *constant)
     return size && (uintptr_t)constant->data % size;
 }
 
+// Counts a packed form once however many nodes read it, by the identity that the store of weights has for it; forms that are not shared
+// (of constants that planning made) count each time. A plan that is only weighed thus has the sum of the one that is made.
+static tn_status count_packed(bind *b, const tn_node *node, const tn_tensor *read, const tn_pack *pack)
+{
+    char key[3 * sizeof(uint64_t) + 64] = {0};
+    const tn_value *weight = node->in[pack->operand];
+    const uint64_t numbers[3] = {(uintptr_t)(weight->constant ? weight->constant->data : read->data), pack->variant, pack->bytes};
+    memcpy(key, numbers, sizeof numbers);
+    const int length = snprintf(key + sizeof numbers, sizeof key - sizeof numbers, "%s", pack->id);
+    const size_t bytes = sizeof numbers + (size_t)TN_MIN(length, 63);
+    if (weight->weight && tn_map_find(&b->held, key, bytes)) {
+        return TN_OK;
+    }
+    b->plan->memory.packed_bytes += pack->bytes;
+    return !weight->weight || tn_map_set(&b->held, key, bytes, b) ? TN_OK : no_memory(b, node->name);
+}
+
 // Constants that a kernel reads in place are copied once when the file holds them at an address their type does not allow.
 static tn_status align_constant(bind *b, const tn_node *node, const tn_query *query, int operand)
 {
@@ -63,12 +82,12 @@ static tn_status align_constant(bind *b, const tn_node *node, const tn_query *qu
     if (!tn_work_misaligned(&slot->tensor)) {
         return TN_OK;
     }
-    b->plan->memory.packed_bytes += slot->bytes;
+    const tn_pack pack = {.operand = operand, .id = "aligned", .bytes = slot->bytes};
+    tn_packed *packed;
+    TN_TRY(count_packed(b, node, &slot->tensor, &pack));
     if (b->work->dry) {
         return TN_OK;
     }
-    const tn_pack pack = {.operand = operand, .id = "aligned", .bytes = slot->bytes};
-    tn_packed *packed;
     TN_TRY(tn_weights_take(b->plan->weights, &pack, query, NULL, node->in[operand]->weight != 0, NULL, &packed, b->work->diag));
     b->plan->held[b->plan->n_held++] = packed;
     slot->tensor.data = packed->data;
@@ -79,7 +98,7 @@ static tn_status take_packs(bind *b, const tn_node *node, tn_step *step, const t
 {
     for (int i = 0; i < prepare->n_packs; i++) {
         const tn_value *weight = node->in[prepare->packs[i].operand];
-        b->plan->memory.packed_bytes += prepare->packs[i].bytes;
+        TN_TRY(count_packed(b, node, query->in[prepare->packs[i].operand], &prepare->packs[i]));
         if (b->work->dry) {
             continue;
         }
@@ -344,17 +363,32 @@ static tn_status tables(bind *b)
     return TN_OK;
 }
 
+// What the session may hold copies of counts; texts, sequences and optionals lie in arenas that grow with what is set.
+static tn_status bind_inputs(bind *b)
+{
+    tn_plan *plan = b->plan;
+    const tn_graph *graph = b->work->graph;
+    plan->n_inputs = graph->n_inputs;
+    for (size_t i = 0; i < plan->n_inputs; i++) {
+        TN_TRY(add_slot(b, graph->inputs[i], TN_LEASE_INPUT, &plan->inputs[i]));
+        tn_slot *slot = &plan->slots[plan->inputs[i]];
+        slot->index = (int)i;
+        if (b->work->request->held) {
+            plan->memory.input_bytes += slot->bytes;
+            plan->memory.exact = plan->memory.exact && slot->tensor.kind == TN_KIND_TENSOR && slot->tensor.dtype != TN_STRING;
+        }
+    }
+    return TN_OK;
+}
+
 tn_status tn_plan_bind(tn_work *work)
 {
     tn_plan *plan = work->plan;
     bind b = {.work = work, .plan = plan};
+    tn_map_init(&b.held, &work->scratch);
     plan->memory.exact = plan->rest == NULL;
     TN_TRY(tables(&b));
-    plan->n_inputs = work->graph->n_inputs;
-    for (size_t i = 0; i < plan->n_inputs; i++) {
-        TN_TRY(add_slot(&b, work->graph->inputs[i], TN_LEASE_INPUT, &plan->inputs[i]));
-        plan->slots[plan->inputs[i]].index = (int)i;
-    }
+    TN_TRY(bind_inputs(&b));
     for (const tn_node *node = work->graph->first; node; node = node->next) {
         TN_TRY(bind_node(&b, node));
     }

@@ -67,9 +67,10 @@ done:
     return status;
 }
 
-static uint64_t peak_of(const tn_plan *plan)
+uint64_t tn_plan_peak(const tn_plan *plan)
 {
-    return (uint64_t)plan->memory.arena_bytes + plan->memory.output_bytes + plan->memory.packed_bytes;
+    const tn_plan_memory *m = &plan->memory;
+    return (uint64_t)m->arena_bytes + m->packed_bytes + m->output_bytes + m->input_bytes;
 }
 
 // What a plan would need; UINT64_MAX where arithmetic by plain rows is over another limit. Nothing is packed, told or counted.
@@ -81,7 +82,7 @@ static tn_status weigh(uint64_t *peak, const tn_plan_request *request, const tn_
     quiet.log = NULL;
     thrift.dry = true;
     const tn_status status = attempt(&plan, request, &quiet, thrift, thrift.byte_ns > 0 ? &limits : diag);
-    *peak = plan ? peak_of(plan) : UINT64_MAX;
+    *peak = plan ? tn_plan_peak(plan) : UINT64_MAX;
     tn_plan_destroy(plan);
     if (status == TN_LIMIT && thrift.byte_ns > 0) {
         return TN_OK;
@@ -139,7 +140,7 @@ static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_con
     // The default limit is far away: most plans are made once. Where the application sets one, nothing is packed before it fits.
     if (!context->limit_memory) {
         TN_TRY(attempt(&plan, request, context, thrift, diag));
-        needed = peak_of(plan);
+        needed = tn_plan_peak(plan);
     }
     if (limit && (!plan || needed > limit)) {
         tn_plan_destroy(plan);
@@ -148,12 +149,12 @@ static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_con
     }
     if (!plan && (!limit || needed <= limit)) {
         TN_TRY(attempt(&plan, request, context, thrift, diag));
-        needed = peak_of(plan);
+        needed = tn_plan_peak(plan);
     }
     if (limit && needed > limit) {
         tn_plan_destroy(plan);
         return tn_fail(diag, TN_LIMIT, "plan",
-                       "a run would take at least %llu bytes (arena, results and packed weights), more than %s (%llu) allows",
+                       "a run would take at least %llu bytes (arena, packed weights, inputs and results), more than %s (%llu) allows",
                        (unsigned long long)needed, context->limit_memory ? "memory_limit" : "limit_peak_bytes", (unsigned long long)limit);
     }
     plan->serial = ++context->plans;

@@ -62,8 +62,8 @@ typedef struct tn_step {
 typedef struct tn_plan_memory {
     size_t arena_bytes;               // SHARE + SCRATCH, as planned
     size_t lower_bound_bytes;         // largest sum of live blocks over the steps
-    size_t output_bytes;              // results, when the session holds them
-    size_t packed_bytes;              // packed weights this plan refers to
+    size_t input_bytes, output_bytes; // inputs and results, which the session holds where the caller lends it no memory
+    size_t packed_bytes;              // packed weights and aligned copies this plan refers to, each once
     bool exact;                       // false: pool, stages or bodies add to it in the run
 } tn_plan_memory;
 
@@ -118,7 +118,7 @@ typedef struct tn_plan_context {
     const char *precision;            // "fp32" ...
     unsigned dead;                    // bit d: devices[d] failed and is left out
     unsigned strict;                  // TN_STRICT_* bits
-    uint64_t limit_memory;            // arena + results + packed weights; 0: none
+    uint64_t limit_memory;            // of tn_plan_peak; 0: none
     uint64_t limit_peak;              // the same, the default that guards against hostile models
     uint64_t limit_tensor;            // bytes
     uint64_t limit_work;              // weighted multiply-accumulates
@@ -145,10 +145,13 @@ typedef struct tn_plan_context {
 typedef struct tn_plan_request {
     const tn_graph *graph;
     const tn_fact *inputs;            // one per graph input; shapes known, value set for inputs whose contents count
-    bool whole;                       // every result is wanted on its own memory (roots); false for bodies too
+    bool held;                        // the session may hold copies of the inputs: those of a model; false for bodies and later stages
 } tn_plan_request;
 
 tn_status tn_plan_make(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag);
+// The sum that limits are compared with and reports tell: arena with workspaces, packed weights, results and inputs. Results and inputs
+// count whether the caller lends memory for them or not, so that one plan serves both.
+uint64_t tn_plan_peak(const tn_plan *plan);
 void tn_plan_destroy(tn_plan *plan);      // rest_program and bodies must be gone (exec frees them)
 
 // For every input of a graph: whether its contents (not only its shape) can decide a shape, an axis, a count or a branch.

@@ -24,7 +24,7 @@ static const tn_cli_option common[] = {
     {"pin", "OP=V[,OP=V]", TN_CLI_TEXT, AT(pin), "use kernels of these versions for these operators"},
     {"strict", "WHAT", TN_CLI_STRICT, AT(strict),
      "fail instead of falling back; --strict=device,reference,precision says on what (default: device)"},
-    {"memory-limit", "BYTES", TN_CLI_BYTES, AT(memory_limit), "refuse more arena, workspace and packed weights than this (512M, 2G)"},
+    {"memory-limit", "BYTES", TN_CLI_BYTES, AT(memory_limit), "choose kernels so that peak_bytes of 'info --memory' stays below this (512M, 2G), or fail"},
     {"limit-peak", "BYTES", TN_CLI_BYTES, AT(limit_peak), "refuse a run that may take more (default: 768M, 32 x the file or 256 x the inputs)"},
     {"sha256", "HEX", TN_CLI_TEXT, AT(sha256), "refuse any other model file (of a .tenon file: the graph_sha256 of info; weights are verified too)"},
     {"verify", NULL, TN_CLI_FLAG, AT(verify), "compare all weights of a .tenon file with its hashes"},

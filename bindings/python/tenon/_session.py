@@ -166,7 +166,7 @@ class InferenceSession:
     "fp32", and for a model that comes quantised integers where the CPU is faster with them.
     calibration: for precision "int8", a list of feeds as for run(): activations are quantised by the ranges that they lead to.
     strict: True, or any of "device", "reference", "precision": what raises Error(FALLBACK) instead of logging a warning.
-    memory_limit: bytes of arena, workspaces and packed weights; 0 for the default limit.
+    memory_limit: bytes that a run may take, as report("memory")["peak_bytes"] counts them; 0 for the default limit.
     isa: highest instruction set to use ("portable", "avx2", ...). pin: "op=version,...". optimise: False keeps the graph as it is.
     folder: where external data of a model given as bytes may lie. cache: folder where a device may keep programs that it built.
     store: "image" or "buffer", how a GPU keeps tensors of pictures.

@@ -279,8 +279,7 @@ static void limits_are_refused_by_name(void **unused)
 
 static long needed_by(tenon_session *s)
 {
-    return report_value(s, TENON_REPORT_MEMORY, "arena_bytes") + report_value(s, TENON_REPORT_MEMORY, "packed_bytes") +
-           report_value(s, TENON_REPORT_MEMORY, "output_bytes");
+    return report_value(s, TENON_REPORT_MEMORY, "peak_bytes");
 }
 
 // Runs under a limit; 0 when it fits, else the number of bytes the refusal asks for. `like`: results to compare with, or NULL.

@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""memory_limit and the peak that is reported are one sum. Needs numpy (exit status 77 without)."""
+import logging
+import re
+import sys
+import unittest
+from pathlib import Path
+
+try:
+    import numpy as np
+except ImportError:
+    print("numpy is not there: skipped")
+    sys.exit(77)
+
+ROOT = Path(__file__).resolve().parents[3]
+sys.path.insert(0, str(ROOT / "tests" / "cli"))
+sys.path.insert(0, str(ROOT / "bindings" / "python"))
+import tenon
+import tiny_onnx as tiny
+
+FLOAT = tiny.FLOAT
+
+
+def shared_weights(pad):
+    """Products that read the same weights and sums that read the same constants, which lie `pad` bytes further on in the file."""
+    r = np.random.default_rng(3)
+    w, v = (r.standard_normal((96, 96)).astype(np.float32) for _ in range(2))
+    c = r.standard_normal((1, 96)).astype(np.float32)
+    nodes = [tiny.node("MatMul", ["x", "w"], ["a"]), tiny.node("Add", ["a", "c"], ["b"]), tiny.node("MatMul", ["b", "w"], ["d"]),
+             tiny.node("Mul", ["d", "c"], ["e"]), tiny.node("Tanh", ["e"], ["f"]), tiny.node("MatMul", ["f", "v"], ["g"]),
+             tiny.node("Sub", ["g", "c"], ["h"]), tiny.node("Softmax", ["h"], ["i"]), tiny.node("Div", ["i", "c"], ["out"])]
+    constants = [tiny.array(np.zeros(pad, np.uint8), "pad", 2), tiny.array(w, "w", FLOAT), tiny.array(v, "v", FLOAT), tiny.array(c, "c", FLOAT)]
+    return tiny.model(nodes, [("x", FLOAT, [16, 96])], [("out", FLOAT, [16, 96])], constants)
+
+
+class Peak(unittest.TestCase):
+    def setUp(self):
+        logging.getLogger("tenon").setLevel(logging.ERROR)      # cheaper rows may be references
+
+    def rows(self, model, limit, threads=1):
+        """Kernels of a run under a limit, and the report of its memory."""
+        x = np.linspace(-1, 1, 16 * 96, dtype=np.float32).reshape(16, 96)
+        with tenon.InferenceSession(model, threads=threads, memory_limit=limit) as session:
+            self.out, = session.run(None, {"x": x})
+            memory = session.report("memory")
+            self.assertTrue(memory["exact"])
+            self.assertEqual(memory["peak_bytes"], sum(memory[f"{part}_bytes"] for part in ("arena", "packed", "input", "output")))
+            self.assertLessEqual(memory["peak_bytes"], limit or 1 << 40)
+            return [(n["name"], n["kernel"]) for n in session.report("explain")["nodes"]], memory
+
+    def test_the_exact_peak_is_enough(self):
+        for pad in range(4):
+            for threads in (1, 2):
+                model = shared_weights(pad)
+                rows, memory = self.rows(model, 0, threads)
+                like = self.out
+                self.assertEqual(memory["input_bytes"], 16 * 96 * 4)
+                self.assertEqual(self.rows(model, memory["peak_bytes"], threads), (rows, memory))
+                np.testing.assert_array_equal(self.out, like)
+
+    def test_a_byte_less_leads_to_cheaper_rows_or_says_what_is_needed(self):
+        for pad in range(4):
+            model = shared_weights(pad)
+            rows, memory = self.rows(model, 0)
+            limit, refused = memory["peak_bytes"] - 1, None
+            while not refused:                                  # down the ladder of plans to the last
+                try:
+                    cheaper, memory = self.rows(model, limit)
+                    self.assertNotEqual(cheaper, rows)
+                    rows, limit = cheaper, memory["peak_bytes"] - 1
+                except tenon.Error as error:
+                    self.assertEqual(error.status, tenon.Status.LIMIT)
+                    refused = int(re.search(r"at least (\d+) bytes", error.message)[1])
+            self.assertGreater(refused, limit)
+            self.rows(model, refused)
+
+    def test_copies_of_weights_that_nodes_share_count_once(self):
+        apart = self.rows(shared_weights(1), 0)[1]["packed_bytes"]
+        self.assertLess(apart, 4 * 96 * 96 * 4)                 # two of weights and their tiles, not three
+
+
+if __name__ == "__main__":
+    unittest.main()
