@@ -14,7 +14,11 @@
 #define STRIP_MOST 32
 #define STRIP_FLOATS 6144
 
-// Windows of at most this many taps are gathered, COPY floats at a time.
+// Rows of plain windows this wide are segments that the register tile has unrolled loops for.
+#define NARROW 3
+#define WIDE 7
+
+// Other windows of at most this many taps are gathered, COPY floats at a time.
 #define GATHER_MOST 512
 #define COPY 4
 
@@ -34,6 +38,7 @@ typedef struct direct {
     int64_t cuts;                // tiles in a row: nearly equal, each of `cut` pixels, the first `cut_more` of one more
     int64_t cut, cut_more;
     int64_t strip;               // neighbouring tiles that meet a group's weights together, while their input stays in the first-level cache
+    int64_t inside0, inside1;    // tiles of a row that may go together: what their windows reach is all there
     size_t vector_floats;        // weights of one vector of output channels
     int64_t steps_block;         // k steps of a block of x
     int shift;                   // log2 of block
@@ -46,6 +51,26 @@ typedef struct direct {
     size_t group_floats;         // weights of one group of q vectors
     tn_act act;
 } direct;
+
+// Sets strip and the tiles that may be in one.
+static void set_strip(direct *d)
+{
+    const tn_conv_shape *s = &d->s;
+    const int64_t p = tn_tile_cuts(s->out[2], TN_MAX(1, d->cuts)), steps = d->blocks_in * d->steps_block;
+    const bool point = s->kernel[1] == 1 && s->kernel[2] == 1 && s->pad[1] == 0 && s->pad[2] == 0 &&
+                       (s->out[1] - 1) * s->stride[1] < s->in[1] && (s->out[2] - 1) * s->stride[2] < s->in[2];
+    const bool rows = d->plain_in && d->seg_w == 1 && (s->kernel[2] == NARROW || s->kernel[2] == WIDE);
+    d->gathered = d->plain_in && d->seg_w == 1 && s->kernel[2] > 1 && !rows && steps <= GATHER_MOST ? (ptrdiff_t)steps + COPY - 1 : 0;
+    const int64_t floats = rows ? d->blocks_in * s->kernel[1] * p * s->stride[2] : p * steps;
+    d->strip = point || rows || d->gathered > 0 ? TN_MAX(1, TN_MIN(STRIP_MOST, STRIP_FLOATS / TN_MAX(1, floats))) : 1;
+    d->inside1 = d->cuts;
+    for (int64_t i = 0; rows && i < d->cuts; i++) {
+        const int64_t ow = i * d->cut + TN_MIN(i, d->cut_more), first = ow * s->stride[2] - s->pad[2];
+        const int64_t last = first + (d->cut + (i < d->cut_more) - 1) * s->stride[2] + s->kernel[2] - 1;
+        d->inside0 = first < 0 ? i + 1 : d->inside0;
+        d->inside1 = last >= s->in[2] ? TN_MIN(d->inside1, i) : d->inside1;
+    }
+}
 
 static bool describe(direct *d, const tn_query *query, const tn_tile_facts *facts)
 {
@@ -87,11 +112,7 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
     d->cut = d->cuts > 0 ? s->out[2] / d->cuts : 0;
     d->cut_more = d->cuts > 0 ? s->out[2] % d->cuts : 0;
     const int64_t p = tn_tile_cuts(s->out[2], TN_MAX(1, d->cuts));
-    const bool point = s->kernel[1] == 1 && s->kernel[2] == 1 && s->pad[1] == 0 && s->pad[2] == 0 &&
-                       (s->out[1] - 1) * s->stride[1] < s->in[1] && (s->out[2] - 1) * s->stride[2] < s->in[2];
-    const int64_t steps = d->blocks_in * d->steps_block;
-    d->gathered = d->plain_in && d->seg_w == 1 && s->kernel[2] > 1 && steps <= GATHER_MOST ? (ptrdiff_t)steps + COPY - 1 : 0;
-    d->strip = point || d->gathered > 0 ? TN_MAX(1, TN_MIN(STRIP_MOST, STRIP_FLOATS / TN_MAX(1, p * steps))) : 1;
+    set_strip(d);
     const int64_t reach = (p - 1) * s->stride[2] + (s->kernel[2] - 1) * s->dilation[2] + 1;
     d->window = TN_MIN(reach, s->in[2] + 2 * (p - 1) * s->stride[2]);
     return true;
@@ -129,7 +150,8 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
     const double rows = (double)s->out[1] * (double)s->n * (double)s->groups;
     // Segments of whole blocks run in one unrolled loop; each other one begins a loop of its own. A tile begins and ends.
     const double parts = d.plain_in || d.last_lanes != d.block ? 1.0 : 0.0, whole = d.plain_in ? 0.0 : (double)d.blocks_in - parts;
-    const double segments = (double)(s->kernel[1] * d.seg_w) * (whole * 0.5 + parts * (d.plain_in ? (double)d.blocks_in : 1.0) * 6.0);
+    const double begin = d.strip > 1 ? 1.0 : 6.0;   // rows of a plain window that are unrolled begin at once too
+    const double segments = (double)(s->kernel[1] * d.seg_w) * (whole * 0.5 + parts * (d.plain_in ? (double)d.blocks_in * begin : 6.0));
     const double tiles = (double)d.cuts * (double)d.oc_groups * ((d.gathered > 0 ? 0.0 : segments) + 15.0);
     const double gather = d.gathered > 0 ? (double)(s->cg * s->kernel[1] * s->out[2]) * (0.5 + 0.1 * (double)s->kernel[2]) : 0.0;
     const double compute = rows * (steps * tn_tile_cost(facts, s->out[2], d.vectors, d.q) + tiles + gather);
@@ -432,7 +454,8 @@ static void run_unit(const job *j, const unit *u, unsigned slot)
     int64_t oh = u->tile0 / d->cuts, cut = u->tile0 % d->cuts;
     for (int64_t tile = u->tile0; tile < u->tile1; tile += t.repeat) {
         const int64_t p = d->cut + (cut < d->cut_more), end = cut < d->cut_more ? d->cut_more : d->cuts;
-        t.repeat = TN_MIN(TN_MIN(d->strip, end - cut), u->tile1 - tile);
+        const bool inside = cut >= d->inside0 && cut < d->inside1;
+        t.repeat = inside ? TN_MIN(TN_MIN(d->strip, TN_MIN(end, d->inside1) - cut), u->tile1 - tile) : 1;
         run_tile(j, u, &t, tile, oh, cut * d->cut + TN_MIN(cut, d->cut_more), p, slot);
         cut += t.repeat;
         if (cut == d->cuts) {
