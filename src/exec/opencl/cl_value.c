@@ -131,7 +131,8 @@ tn_cl_mem *tn_cl_weight(tn_cl_build *b, tn_cl_content content, const int64_t dim
     tn_cl_mem *plain = tn_cl_upload(b, data, bytes);
     // Lists are short, and transformed filters would round once more: both stay whole floats.
     const bool whole_float = content == TN_CL_ARGUMENT || content == TN_CL_WINOGRAD_FILTER;
-    const bool half = !whole_float && tn_cl_watch_weight(b, data, bytes / sizeof(float));
+    const size_t count = bytes / sizeof(float), filters = content == TN_CL_IN_OUT_CHANNEL ? count : (size_t)dims[0];   // a map has no filters
+    const bool half = !whole_float && tn_cl_watch_weight(b, data, count, filters);
     tn_cl_mem *grid = tn_cl_take_grid(b, half ? TN_CL_F16 : TN_CL_F32, width, height);
     tn_cl_to_grid(b, content, dims, block, plain, grid);
     tn_cl_drop(b, plain);

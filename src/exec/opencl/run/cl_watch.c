@@ -14,8 +14,9 @@
 // Transforms of filters (Winograd) make numbers of up to 2.25 times the largest weight.
 #define WEIGHT_MAX (HALF_MAX / 4)
 // Smaller filters (depthwise ones, most of all) stay in f32: halves would save next to nothing, and their rounding is what hurts most, as each
-// number of them goes into every pixel and few are added up (ppocrv4_det: 19 % of the span with them as halves, 2.8 % without).
-#define SMALL_WEIGHT 16384
+// number of them goes into every pixel and few are added up (ppocrv4_det: 19 % of the span with all as halves, 3.6 % with those from 16384
+// numbers on, 1.6 % with these; they are 60 % of its filters' bytes).
+#define SMALL_WEIGHT 65536
 
 static size_t n_watched(const tn_cl_flow *flow) { return flow->graph->n_values + 1; }
 
@@ -42,6 +43,8 @@ void tn_cl_watch_open(tn_cl_build *b, const tn_flow_request *request, const tn_c
     b->listener = widths ? NULL : request->listener;
     if (widths) {
         memcpy(flow->wide, widths->wide, n);
+    } else {
+        tn_cl_gain_mark(flow->graph, flow->wide);
     }
 }
 
@@ -79,16 +82,16 @@ bool tn_cl_watch_value(tn_cl_build *b, const tn_cl_value *value)
     return !*wide;
 }
 
-bool tn_cl_watch_weight(tn_cl_build *b, const void *data, size_t count)
+bool tn_cl_watch_weight(tn_cl_build *b, const void *data, size_t count, size_t filters)
 {
-    if (count < SMALL_WEIGHT) {
+    if (!b->half || count < SMALL_WEIGHT) {
         return false;
     }
-    if (b->half && !fits(data, count, WEIGHT_MAX)) {
+    if (!fits(data, count, WEIGHT_MAX)) {
         tell_constant(b);
         return false;
     }
-    return b->half;
+    return !tn_cl_gain_is_large(data, count, filters);
 }
 
 // A grid that holds no value of the graph is a step on the way to the result of its node.

@@ -17,9 +17,13 @@ typedef struct tn_cl_widths {
 // Precision fp16: begins to watch. NULL: the first flow for its request.
 void tn_cl_watch_open(tn_cl_build *b, const tn_flow_request *request, const tn_cl_widths *widths);
 
-// Whether the grid of this value, or filters with these weights, are to hold halves.
+// Whether the grid of this value, or this many filters with these weights, are to hold halves.
 bool tn_cl_watch_value(tn_cl_build *b, const tn_cl_value *value);
-bool tn_cl_watch_weight(tn_cl_build *b, const void *data, size_t count);
+bool tn_cl_watch_weight(tn_cl_build *b, const void *data, size_t count, size_t filters);
+
+// Halves are too coarse for what these filters read, and for the filters themselves (run/cl_gain.c); sets wide[id] of all such operands.
+bool tn_cl_gain_is_large(const void *weights, size_t count, size_t filters);
+void tn_cl_gain_mark(const tn_graph *graph, unsigned char *wide);
 
 // Whether stores into the grid are watched; then the macro NAME_WRITE, of NAME_STORE and the test before it.
 bool tn_cl_watches(const tn_cl_build *b, const tn_cl_mem *mem);
