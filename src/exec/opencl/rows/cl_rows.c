@@ -7,6 +7,7 @@ static const tn_cl_row_list *const tables[] = {
     &tn_cl_rows_conv, &tn_cl_rows_pool, &tn_cl_rows_loop,  &tn_cl_rows_typed, &tn_cl_rows_copy, &tn_cl_rows_matmul,
     &tn_cl_rows_reduce, &tn_cl_rows_norm, &tn_cl_rows_index, &tn_cl_rows_rnn,  &tn_cl_rows_quant,
     &tn_cl_rows_qconv, &tn_cl_rows_qmap, &tn_cl_rows_attention, &tn_cl_rows_axes,
+    &tn_cl_rows_resize, &tn_cl_rows_arg,
 };
 
 const tn_cl_row *tn_cl_row_for(const tn_query *query, const char **why)

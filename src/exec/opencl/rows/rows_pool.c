@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling and resizing: windows over the pixels of a grid.
+// Pooling: windows over the pixels of a grid.
 // Ownership: const data. Threads: any.
 #include "exec/opencl/rows/cl_rows.h"
 
 #include "base/num.h"
 #include "ops/nn/op_pool.h"
 #include "ops/op_facts.h"
-#include "ops/vision/op_resize.h"
-
-#include <math.h>
 
 static bool match_grids(const tn_query *query, const char **why)
 {
@@ -116,119 +113,11 @@ static void emit_global(tn_cl_build *b, const tn_query *query, tn_cl_value *cons
     tn_cl_end(b, parts, (size_t)TN_CEIL_DIV(x[1], 4), (size_t)x[0]);
 }
 
-// ---- resize ----
-
-static bool match_resize(const tn_query *query, const char **why)
-{
-    const tn_resize_attr *attr = query->attr;
-    if (query->in[0]->dtype != TN_F32 || !tn_cl_griddable(query->in[0]) || query->in[0]->shape.rank != 4 ||
-        query->in[0]->shape.dims[0] != query->out[0]->shape.dims[0] || query->in[0]->shape.dims[1] != query->out[0]->shape.dims[1]) {
-        *why = "only float32 pictures, rows and columns";
-        return false;
-    }
-    if (attr->antialias || attr->exclude_outside || attr->coord == TN_COORD_TF_CROP || attr->policy != TN_RATIO_STRETCH || attr->axes.set) {
-        *why = "antialias, exclude_outside, tf_crop_and_resize, a ratio policy or chosen axes";
-        return false;
-    }
-    const tn_tensor *scales = query->n_in > 2 ? query->in[2] : NULL;
-    if (scales && tn_tensor_count(scales) == 4 && !scales->data) {
-        *why = "scales that are not constant";
-        return false;
-    }
-    return true;
-}
-
-// Where coordinate i lies in the operand (ONNX Resize, coordinate_transformation_mode).
-static double place_of(int coord, double i, double length, double resized, double width, double scale)
-{
-    switch (coord) {
-    case TN_COORD_HALF_PIXEL_SYMMETRIC: return length / 2 * (1 - resized / width) + (i + 0.5) / scale - 0.5;
-    case TN_COORD_PYTORCH_HALF_PIXEL: return resized > 1 ? (i + 0.5) / scale - 0.5 : 0;
-    case TN_COORD_ALIGN_CORNERS: return width == 1 ? 0 : i * (length - 1) / (width - 1);
-    case TN_COORD_ASYMMETRIC: return i / scale;
-    default: return (i + 0.5) / scale - 0.5;
-    }
-}
-
-static double nearest(int mode, double x)
-{
-    switch (mode) {
-    case TN_NEAREST_ROUND_PREFER_CEIL: return floor(x + 0.5);
-    case TN_NEAREST_FLOOR: return floor(x);
-    case TN_NEAREST_CEIL: return ceil(x);
-    default: return ceil(x - 0.5);
-    }
-}
-
-// Keys' cubic convolution (1981, equation 4) or the hat.
-static double weight_of(const tn_resize_attr *attr, double distance)
-{
-    const double a = attr->cubic_a, d = fabs(distance);
-    if (attr->mode == TN_RESIZE_LINEAR) {
-        return d < 1 ? 1 - d : 0;
-    }
-    return d <= 1 ? ((a + 2) * d - (a + 3)) * d * d + 1 : d < 2 ? ((a * d - 5 * a) * d + 8 * a) * d - 4 * a : 0;
-}
-
-typedef struct axis {
-    tn_cl_mem *at, *weight;
-} axis;
-
-static axis table_of(tn_cl_build *b, const tn_query *query, int dim, int64_t taps)
-{
-    const tn_resize_attr *attr = query->attr;
-    const tn_tensor *scales = query->n_in > 2 ? query->in[2] : NULL;
-    const int64_t length = query->in[0]->shape.dims[dim], resized = query->out[0]->shape.dims[dim];
-    const bool given = scales && tn_tensor_count(scales) == 4;
-    const double scale = given ? tn_dtype_load(scales->dtype, scales->data, (size_t)dim) : (double)resized / (double)length;
-    const double width = given ? scale * (double)length : (double)resized;
-    int32_t *at = tn_arena_array(&b->scratch, (size_t)(resized * taps), sizeof *at);
-    float *weight = tn_arena_array(&b->scratch, (size_t)(resized * taps), sizeof *weight);
-    if (!at || !weight) {
-        b->status = tn_fail_memory(b->diag, query->name, (size_t)(resized * taps) * sizeof *at);
-        return (axis){NULL, NULL};
-    }
-    for (int64_t i = 0; i < resized; i++) {
-        const bool same = length == resized && scale == 1;
-        const double x = same ? (double)i : place_of(attr->coord, (double)i, (double)length, (double)resized, width, scale);
-        for (int64_t k = 0; k < taps; k++) {
-            const double tap = attr->mode == TN_RESIZE_NEAREST ? nearest(attr->nearest, x) : floor(x) - (double)(taps / 2 - 1) + (double)k;
-            at[i * taps + k] = (int32_t)(tap > 0 ? fmin(tap, (double)(length - 1)) : 0);
-            weight[i * taps + k] = attr->mode == TN_RESIZE_NEAREST ? 1.0f : (float)weight_of(attr, tap - x);
-        }
-    }
-    return (axis){tn_cl_upload(b, at, (size_t)(resized * taps) * sizeof *at), tn_cl_upload(b, weight, (size_t)(resized * taps) * sizeof *weight)};
-}
-
-static void emit_resize(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
-{
-    const tn_resize_attr *attr = query->attr;
-    const int64_t taps = attr->mode == TN_RESIZE_NEAREST ? 1 : attr->mode == TN_RESIZE_LINEAR ? 2 : 4;
-    const int64_t *x = in[0]->shape.dims, *y = out[0]->shape.dims;
-    const axis rows = table_of(b, query, 2, taps), cols = table_of(b, query, 3, taps);
-    tn_cl_mem *from = tn_cl_grid(b, in[0]), *to = tn_cl_new_grid(b, out[0]);
-    tn_cl_begin(b, "resize");
-    tn_cl_in_grid(b, "X", from);
-    tn_cl_out_grid(b, "Y", to);
-    tn_cl_in(b, "int", "row_at", rows.at);
-    tn_cl_in(b, "float", "row_weight", rows.weight);
-    tn_cl_in(b, "int", "col_at", cols.at);
-    tn_cl_in(b, "float", "col_weight", cols.weight);
-    tn_cl_int(b, "h", x[2]);
-    tn_cl_int(b, "w", x[3]);
-    tn_cl_int(b, "oh", y[2]);
-    tn_cl_int(b, "ow", y[3]);
-    tn_cl_define(b, "TAPS", "%d", (int)taps);
-    tn_cl_mask(b, y[1]);
-    tn_cl_end(b, (size_t)y[3], (size_t)TN_CEIL_DIV(y[1], 4), (size_t)(y[0] * y[2]));
-}
-
 static const tn_cl_row rows[] = {
     {.op = &tn_op_max_pool, .grid = true, .match = match_pool, .emit = emit_pool},
     {.op = &tn_op_average_pool, .grid = true, .match = match_pool, .emit = emit_pool},
     {.op = &tn_op_global_average_pool, .grid = true, .match = match_grids, .emit = emit_global},
     {.op = &tn_op_global_max_pool, .grid = true, .match = match_grids, .emit = emit_global},
-    {.op = &tn_op_resize, .grid = true, .match = match_resize, .emit = emit_resize},
 };
 
 TN_CL_EXPORT(pool, rows);
