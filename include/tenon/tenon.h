@@ -290,7 +290,9 @@ typedef struct tenon_session_options {
     uint64_t limit_work;            /* multiply-accumulates (or elements) of one run before it is refused; those of reference kernels count
                                        32-fold. 0: the largest of 2^33, 2^14 x bytes of the file, 2^15 x bytes of the inputs (the last at most
                                        2^42: a huge input does not lift its own limit) */
-    uint64_t limit_loop_steps;      /* steps of one Loop or Scan, 0: 2^20 */
+    uint64_t limit_loop_steps;      /* steps of one Loop or Scan, 0: 2^20; refused before anything runs where planning knows their number (a
+                                       trip count that is a constant or a small input, the length of what is scanned), before the
+                                       first step where the operands tell it, else at the step that would be too many */
     uint64_t limit_peak_bytes;      /* the same sum, 0: the largest of 768 MiB, 32 x the file, 256 x the inputs (the last
                                        at most 8 GiB) */
     size_t plan_cache;              /* plans kept, 0: 16 */
@@ -347,9 +349,12 @@ TENON_API tenon_status tenon_session_bind_input(tenon_session *session, const ch
                                                 const void *data, size_t bytes, tenon_error **error);
 TENON_API void tenon_session_clear_inputs(tenon_session *session); /* nothing while the session runs */
 
-/* Results of output `name` are written to data (at least `bytes` bytes, aligned to 8) by each run; data NULL undoes it.
-   A run whose result is larger fails with INVALID_ARGUMENT before it computes where the size is known ahead. */
+/* Results of output `name` are written to data (at least `bytes` bytes, aligned to 8) by each run; data NULL undoes it. The second form also
+   says what elements the buffer is for. A run whose result is larger or of another type fails with INVALID_ARGUMENT: before it computes,
+   with no buffer written, where the size is known ahead, else before anything is written to that buffer. */
 TENON_API tenon_status tenon_session_bind_output(tenon_session *session, const char *name, void *data, size_t bytes, tenon_error **error);
+TENON_API tenon_status tenon_session_bind_output_as(tenon_session *session, const char *name, tenon_dtype dtype, void *data, size_t bytes,
+                                                    tenon_error **error);
 
 /* Runs. names: the outputs wanted (NULL, 0: all of the model); only what they need is computed. A name may also be an intermediate
    tensor of the model. Allocates nothing when the plan for these shapes is cached. */

@@ -62,6 +62,7 @@ typedef struct tn_binding {
     char *name;
     void *data;
     size_t bytes;
+    tn_dtype dtype;               // TN_NONE: not said
 } tn_binding;
 
 // What one set of wanted names runs by.

@@ -311,55 +311,81 @@ void tenon_session_clear_inputs(tenon_session *session)
 
 // ---- results ----
 
-tenon_status tenon_session_bind_output(tenon_session *session, const char *name, void *data, size_t bytes, tenon_error **error)
+static void unbind(tenon_session *session, tn_binding **link)
 {
-    if (!session || !name) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_session_bind_output", "session and name must not be NULL");
+    tn_binding *binding = *link;
+    if (binding) {
+        *link = binding->next;
+        tn_give(session->heap, binding->name);
+        tn_give(session->heap, binding);
     }
-    tn_diag diag;
-    const tn_status idle = tn_api_idle(session, &diag);
-    if (idle != TN_OK) {
-        return tn_api_fail(error, idle, &diag);
+}
+
+static tn_status add_binding(tenon_session *session, const char *name, tn_binding **out, tn_diag *diag)
+{
+    tn_binding *binding = tn_take_zero(session->heap, 1, sizeof *binding);
+    char *copy = binding ? tn_api_copy_text(session->heap, name) : NULL;
+    if (!copy) {
+        tn_give(session->heap, binding);
+        return tn_fail(diag, TN_OUT_OF_MEMORY, name, "no memory to remember the buffer");
     }
+    binding->name = copy;
+    binding->next = session->bindings;
+    session->bindings = *out = binding;
+    return TN_OK;
+}
+
+static tn_status bind_output(tenon_session *session, const char *name, tn_dtype dtype, void *data, size_t bytes, tn_diag *diag)
+{
+    const tn_value *value = NULL;
+    TN_TRY(tn_api_idle(session, diag));
     if ((uintptr_t)data % 8 != 0) {
-        return tn_api_refuse(error, TN_INVALID_ARGUMENT, name, "the buffer must be aligned to 8 bytes");
+        return tn_fail(diag, TN_INVALID_ARGUMENT, name, "the buffer must be aligned to 8 bytes");
     }
-    bool known = false;
-    for (size_t i = 0; i < session->model->import.graph->n_values && !known; i++) {
-        const tn_value *value = session->model->import.graph->values[i];
-        known = value && strcmp(value->name, name) == 0;
+    const tn_graph *graph = session->model->import.graph;
+    for (size_t i = 0; i < graph->n_values && !value; i++) {
+        value = graph->values[i] && strcmp(graph->values[i]->name, name) == 0 ? graph->values[i] : NULL;
     }
-    if (!known) {
-        return tn_api_refuse(error, TN_NOT_FOUND, name, "the model computes no tensor of this name");
+    if (!value) {
+        return tn_fail(diag, TN_NOT_FOUND, name, "the model computes no tensor of this name");
+    }
+    if (dtype && value->dtype && dtype != value->dtype) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, name, "the result is %s, the buffer is for %s", tn_dtype_text(value->dtype), tn_dtype_text(dtype));
     }
     tn_binding **link = &session->bindings;
     while (*link && strcmp((*link)->name, name) != 0) {
         link = &(*link)->next;
     }
-    tn_binding *binding = *link;
     session->ran = false;
     if (!data) {
-        if (binding) {
-            *link = binding->next;
-            tn_give(session->heap, binding->name);
-            tn_give(session->heap, binding);
-        }
-        return TENON_OK;
+        unbind(session, link);
+        return TN_OK;
     }
+    tn_binding *binding = *link;
     if (!binding) {
-        binding = tn_take_zero(session->heap, 1, sizeof *binding);
-        char *copy = binding ? tn_api_copy_text(session->heap, name) : NULL;
-        if (!copy) {
-            tn_give(session->heap, binding);
-            return tn_api_refuse(error, TN_OUT_OF_MEMORY, name, "no memory to remember the buffer");
-        }
-        binding->name = copy;
-        binding->next = session->bindings;
-        session->bindings = binding;
+        TN_TRY(add_binding(session, name, &binding, diag));
     }
     binding->data = data;
     binding->bytes = bytes;
-    return TENON_OK;
+    binding->dtype = dtype;
+    return TN_OK;
+}
+
+tenon_status tenon_session_bind_output_as(tenon_session *session, const char *name, tenon_dtype dtype, void *data, size_t bytes, tenon_error **error)
+{
+    tn_diag diag = {0};
+    if (!session || !name) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_session_bind_output", "session and name must not be NULL");
+    }
+    if (dtype && tenon_dtype_bytes(dtype) == 0) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, name, "%d is no element type", (int)dtype);
+    }
+    return tn_api_fail(error, bind_output(session, name, (tn_dtype)dtype, data, bytes, &diag), &diag);
+}
+
+tenon_status tenon_session_bind_output(tenon_session *session, const char *name, void *data, size_t bytes, tenon_error **error)
+{
+    return tenon_session_bind_output_as(session, name, TENON_NONE, data, bytes, error);
 }
 
 // The bytes [a, a + n) and [b, b + m) have some in common.
@@ -415,6 +441,7 @@ tn_status tn_api_bind_results(tenon_session *session, tn_diag *diag)
         }
         wanted->results[i].bound = b->data;
         wanted->results[i].bound_bytes = b->bytes;
+        wanted->results[i].bound_dtype = b->dtype;
     }
     return TN_OK;
 }

@@ -6,6 +6,7 @@
 #include "exec/program.h"
 #include "ops/control/op_control.h"
 #include "ops/objects.h"
+#include "ops/op_facts.h"
 
 #include <string.h>
 
@@ -295,6 +296,7 @@ static tn_status make_lists(control *c, size_t n_state, size_t n_stacked, size_t
     return c->state && c->stacked && c->slices ? TN_OK : no_memory(c, sizeof *c->state);
 }
 
+// Of a known number of steps before the first, else at the step that would be too many.
 static tn_status too_many(const control *c)
 {
     return tn_fail(c->run->diag, TN_LIMIT, c->step->call.name, "more steps than limit_loop_steps (%llu) allows",
@@ -302,6 +304,19 @@ static tn_status too_many(const control *c)
 }
 
 // ---- loop ----
+
+// The same question as planning asks, with all operands there.
+static int64_t known_steps(const control *c)
+{
+    const tn_call *call = &c->step->call;
+    tn_fact facts[2];
+    const tn_fact *in[2] = {NULL, NULL};
+    for (int i = 0; i < TN_MIN(call->n_in, 2); i++) {
+        facts[i] = call->in[i] ? tn_fact_of(call->in[i]) : (tn_fact){.kind = TN_KIND_TENSOR};
+        in[i] = call->in[i] ? &facts[i] : NULL;
+    }
+    return tn_control_steps(call->op, call->attr, tn_program_graph(c->body), in, 2);
+}
 
 static tn_status run_loop(control *c, tn_program *body)
 {
@@ -323,6 +338,10 @@ static tn_status run_loop(control *c, tn_program *body)
         tn_tensor boxed;
         TN_TRY(box(c, tn_program_graph(body)->inputs[2 + i]->kind, &c->inputs[2 + i], &boxed));
         TN_TRY(hold(c, &c->state[i], &boxed));
+    }
+    const int64_t known = known_steps(c);
+    if (known >= 0 && (uint64_t)known > c->run->context->limit_loop) {
+        return too_many(c);
     }
     for (; go && step < most; step++) {
         bool flag = true;

@@ -413,8 +413,37 @@ tn_status tn_program_prepare(tn_program *program, const tn_tensor *inputs, tn_di
     return bind_results(program, program->plans, diag);
 }
 
+// A result in the caller's buffer has the type that it was bound for, and fits, as far as its type and shape are known.
+static tn_status check_bound(const tn_value *output, const tn_result_slot *result, const tn_tensor *tensor, tn_diag *diag)
+{
+    size_t bytes;
+    if (!result->bound) {
+        return TN_OK;
+    }
+    if (result->bound_dtype && tensor->dtype && (tensor->kind != TN_KIND_TENSOR || result->bound_dtype != tensor->dtype)) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, output->name, "the result is %s of %s, the buffer was bound for a tensor of %s",
+                       tensor->kind == TN_KIND_TENSOR ? "a tensor" : "no tensor, but", tn_dtype_text(tensor->dtype), tn_dtype_text(result->bound_dtype));
+    }
+    if (tensor->kind != TN_KIND_TENSOR || !tensor->dtype || !tn_shape_known(&tensor->shape) || !tn_tensor_bytes(tensor, &bytes) ||
+        bytes <= result->bound_bytes) {
+        return TN_OK;
+    }
+    return tn_fail(diag, TN_INVALID_ARGUMENT, output->name, "the bound buffer has %zu bytes, the result takes %zu", result->bound_bytes, bytes);
+}
+
+// Before a step runs: no buffer is written when another does not fit. What a later stage computes is looked at by what the graph says of it.
+static tn_status check_results(const tn_program *program, const tn_plan *plan, const tn_result_slot *results, tn_diag *diag)
+{
+    for (size_t i = 0; results && i < program->graph->n_outputs; i++) {
+        const tn_value *said = plan->rest && i < plan->rest->n_outputs ? plan->rest->outputs[i] : program->graph->outputs[i];
+        const tn_tensor later = {.kind = said->kind, .dtype = said->dtype, .shape = said->shape};
+        TN_TRY(check_bound(program->graph->outputs[i], &results[i], plan->rest ? &later : &plan->slots[plan->outputs[i]].tensor, diag));
+    }
+    return TN_OK;
+}
+
 // Addresses of what lies in the caller's memory, in result buffers or in the pool.
-static tn_status bind_moving(tn_program *program, tn_plan *plan, const tn_tensor *inputs, const tn_result_slot *results, tn_diag *diag)
+static void bind_moving(const tn_program *program, tn_plan *plan, const tn_tensor *inputs, const tn_result_slot *results)
 {
     for (size_t i = 0; i < plan->n_moving; i++) {
         tn_slot *slot = &plan->slots[plan->moving[i]];
@@ -425,16 +454,11 @@ static tn_status bind_moving(tn_program *program, tn_plan *plan, const tn_tensor
         } else if (root->lease == TN_LEASE_OUTPUT) {
             const tn_result_slot *result = results ? &results[root->index] : NULL;
             data = result && result->bound ? result->bound : program->own[root->index].data;
-            if (result && result->bound && result->bound_bytes < root->bytes) {
-                return tn_fail(diag, TN_INVALID_ARGUMENT, program->graph->outputs[root->index]->name,
-                               "the bound buffer has %zu bytes, the result takes %zu", result->bound_bytes, root->bytes);
-            }
         } else if (slot->root == plan->moving[i]) {
             slot->tensor.shape = tn_shape_unknown();
         }
         slot->tensor.data = data ? (char *)data + slot->root_offset : NULL;
     }
-    return TN_OK;
 }
 
 // ---- running ----
@@ -598,16 +622,13 @@ static tn_status run_rest_deeper(tn_program *program, tn_plan *plan, tn_run *run
 // Hands the results over; those whose place was not known when the plan was made are copied to the caller's buffer.
 static tn_status give_results(tn_program *program, tn_plan *plan, tn_run *run, tn_result_slot *results)
 {
+    TN_TRY(check_results(program, plan, results, run->diag));      // now all shapes are known
     for (size_t i = 0; i < plan->n_outputs; i++) {
         const tn_slot *root = &plan->slots[plan->slots[plan->outputs[i]].root];
         size_t bytes;
         results[i].tensor = plan->slots[plan->outputs[i]].tensor;
         if (!results[i].bound || root->lease == TN_LEASE_OUTPUT || results[i].tensor.kind != TN_KIND_TENSOR || !tn_tensor_bytes(&results[i].tensor, &bytes)) {
             continue;
-        }
-        if (bytes > results[i].bound_bytes) {
-            return tn_fail(run->diag, TN_INVALID_ARGUMENT, program->graph->outputs[i]->name,
-                           "the bound buffer has %zu bytes, the result takes %zu", results[i].bound_bytes, bytes);
         }
         if (bytes) {
             memcpy(results[i].bound, results[i].tensor.data, bytes);
@@ -622,7 +643,8 @@ tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inpu
     TN_TRY(tn_program_prepare(program, inputs, run->diag));
     free_pool(program);
     tn_plan *plan = program->plans;
-    TN_TRY(bind_moving(program, plan, inputs, results, run->diag));
+    bind_moving(program, plan, inputs, results);
+    TN_TRY(check_results(program, plan, results, run->diag));
     plan->runs++;
     tn_status status = run_steps(program, plan, run);
     if (status == TN_OK) {

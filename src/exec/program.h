@@ -30,6 +30,7 @@ typedef struct tn_run {
 typedef struct tn_result_slot {
     void *bound;                      // the caller's buffer, or NULL: the program's own
     size_t bound_bytes;
+    tn_dtype bound_dtype;             // of its elements; TN_NONE: the caller did not say
     tn_tensor tensor;                 // filled by the run
 } tn_result_slot;
 

@@ -2,10 +2,12 @@
 // Planning step 7: slots and steps. Each value gets a slot, each node a step with its kernel row, parameters, workspace and packed
 // weights. A copy that moves nothing (a reshape, a cut along the outermost dim) becomes a view and no step.
 #include "base/map.h"
+#include "ops/control/op_control.h"
 #include "ops/control/op_flow.h"
 #include "ops/move/op_copy.h"
 #include "ops/move/op_relayout.h"
 #include "ops/op_eval.h"
+#include "ops/op_facts.h"
 #include "plan/report/bids.h"
 #include "plan/work.h"
 
@@ -299,6 +301,30 @@ static bool try_view(bind *b, const tn_node *node, int result)
     return true;
 }
 
+// Steps of a Loop or Scan that are known ahead are refused before anything runs.
+static tn_status check_steps(bind *b, const tn_node *node)
+{
+    const uint64_t limit = b->work->context->limit_loop;
+    const size_t n_in = (size_t)node->n_in;
+    tn_fact *facts = tn_arena_array(&b->work->scratch, n_in + 1, sizeof *facts);
+    const tn_fact **in = tn_arena_array(&b->work->scratch, n_in + 1, sizeof *in);
+    if (!facts || !in) {
+        return no_memory(b, node->name);
+    }
+    for (size_t i = 0; i < n_in; i++) {
+        const tn_value *value = node->in[i];
+        if (value) {
+            facts[i] = value->constant ? tn_fact_of(value->constant) : *tn_work_fact(b->work, value);
+            in[i] = &facts[i];
+        }
+    }
+    const int64_t steps = node->n_bodies ? tn_control_steps(node->op, node->attr, node->bodies[0], in, node->n_in) : -1;
+    return limit && steps >= 0 && (uint64_t)steps > limit
+               ? tn_fail(b->work->diag, TN_LIMIT, node->name, "%lld steps are more than limit_loop_steps (%llu) allows", (long long)steps,
+                         (unsigned long long)limit)
+               : TN_OK;
+}
+
 static tn_status bind_node(bind *b, const tn_node *node)
 {
     tn_plan *plan = b->plan;
@@ -334,9 +360,7 @@ static tn_status bind_node(bind *b, const tn_node *node)
     step->device = b->work->device[node->id];
     plan->n_steps++;
     TN_TRY(wire(b, node, step));
-    if (!control) {
-        TN_TRY(bind_kernel(b, node, step));
-    }
+    TN_TRY(control ? check_steps(b, node) : bind_kernel(b, node, step));
     plan->memory.exact = plan->memory.exact && !(control && node->op != &tn_op_flow) && !dynamic;
     TN_TRY(check_wishes(b, node, step));
     return count_work(b, node, step);

@@ -13,7 +13,7 @@ from typing import Any, Tuple
 import numpy as np
 
 from . import _dtype
-from ._error import Error, Status
+from ._error import Error, Status, said_by
 
 CPU, CUDA_HOST, ROCM_HOST = 1, 3, 11           # devices whose memory the CPU reads
 _NAME, _USED = b"dltensor", b"used_dltensor"
@@ -82,7 +82,12 @@ def array_of(name: str, value: Any) -> np.ndarray:
     def refuse(why: str) -> Error:
         return Error(Status.INVALID_ARGUMENT, f"the {type(value).__name__} given by DLPack {why}", name)
 
-    device = int(value.__dlpack_device__()[0])
+    try:
+        device = int(value.__dlpack_device__()[0])
+    except Error:
+        raise
+    except Exception as why:
+        raise refuse(f"does not say where it is: {said_by(why)}") from why
     if device not in (CPU, CUDA_HOST, ROCM_HOST):
         raise refuse(f"is on a device of type {device}; move it to the CPU first")
     try:
@@ -90,7 +95,7 @@ def array_of(name: str, value: Any) -> np.ndarray:
     except Error:
         raise
     except Exception as why:                       # each package has its own: a tensor that needs gradients, say
-        raise refuse(f"could not be taken: {why}") from why
+        raise refuse(f"could not be taken: {said_by(why)}") from why
     if not _is_valid(capsule, _NAME):
         raise refuse("is no capsule named dltensor")
     address = _pointer(capsule, _NAME)

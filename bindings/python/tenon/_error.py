@@ -47,21 +47,32 @@ class Error(RuntimeError):
         return f"{where}{self.message} [{self.status.name}]"
 
 
+def said_by(error: BaseException) -> str:
+    """What an exception of somebody else says, for a message; never empty."""
+    try:
+        return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    except Exception:                              # its own __str__ fails
+        return type(error).__name__
+
+
 def only_errors(function: _Function) -> _Function:
     """Makes every failure of a public function an Error; what numpy, ctypes or the system raised is its cause.
 
-    MemoryError becomes OUT_OF_MEMORY, OSError IO, and what a wrong argument leads to (TypeError, ValueError ...) INVALID_ARGUMENT.
+    MemoryError becomes OUT_OF_MEMORY, OSError IO, and what else a wrong argument leads to, whatever its own methods raise (TypeError,
+    ValueError, RuntimeError ...), INVALID_ARGUMENT. KeyboardInterrupt and the like pass.
     """
 
     @functools.wraps(function)
     def wrapped(*args: Any, **kw: Any) -> Any:
         try:
             return function(*args, **kw)
+        except Error:
+            raise
         except MemoryError as error:
             raise Error(Status.OUT_OF_MEMORY, str(error) or "no memory", function.__name__) from error
         except OSError as error:
             raise Error(Status.IO, str(error), function.__name__) from error
-        except (TypeError, ValueError, AttributeError, LookupError, ArithmeticError) as error:
-            raise Error(Status.INVALID_ARGUMENT, str(error), function.__name__) from error
+        except Exception as error:
+            raise Error(Status.INVALID_ARGUMENT, said_by(error), function.__name__) from error
 
     return wrapped  # type: ignore[return-value]

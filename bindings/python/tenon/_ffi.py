@@ -137,6 +137,7 @@ _PROTOTYPES = {
     "tenon_session_set_none": (c.c_int, [Handle, c.c_char_p, _OUT]),
     "tenon_session_output_item": (c.c_int, [Handle, c.c_size_t, c.c_size_t, c.POINTER(Tensor), _OUT]),
     "tenon_session_bind_input": (c.c_int, [Handle, c.c_char_p, c.c_int, c.c_int, _DIMS, c.c_void_p, c.c_size_t, _OUT]),
+    "tenon_session_bind_output_as": (c.c_int, [Handle, c.c_char_p, c.c_int, c.c_void_p, c.c_size_t, _OUT]),
     "tenon_session_bind_output": (c.c_int, [Handle, c.c_char_p, c.c_void_p, c.c_size_t, _OUT]),
     "tenon_model_save": (c.c_int, [Handle, c.c_char_p, c.POINTER(SaveOptions), _OUT]),
     "tenon_session_clear_inputs": (None, [Handle]),

@@ -18,7 +18,7 @@ import numpy as np
 
 from . import _binding, _dlpack, _dtype, _ffi
 from ._custom import CustomOp, make_registry
-from ._error import Error, Status, only_errors
+from ._error import Error, Status, only_errors, said_by
 
 _REPORTS = {"explain": 0, "placement": 1, "memory": 2, "statistics": 3, "model": 4, "graph": 5, "profile": 6}
 _MODEL_REPORTS = ("model",)
@@ -117,6 +117,16 @@ def _encode(value: Union[str, bytes, os.PathLike, None], what: str) -> Optional[
     if b"\0" in encoded:
         raise Error(Status.INVALID_ARGUMENT, f"{what}={value!r} has a zero byte in it", what)
     return encoded
+
+
+def _names(output_names: Optional[Iterable[str]]) -> Optional[List[bytes]]:
+    """Names of wanted tensors as the C interface takes them; None for all outputs."""
+    if output_names is None:
+        return None
+    if isinstance(output_names, (str, bytes)) or not isinstance(output_names, Iterable):
+        hint = f"; for one output give [{output_names!r}]" if isinstance(output_names, (str, bytes)) else ""
+        raise Error(Status.INVALID_ARGUMENT, f"output_names={output_names!r} is not a list of names{hint}", "output_names")
+    return [_encode(name, "output_names") for name in output_names]
 
 
 def key_function(key: Union[bytes, Callable[[str], bytes], None]) -> Any:
@@ -253,6 +263,8 @@ class InferenceSession:
         wanted = {arg.name: arg.dtype for arg in self._inputs}
         samples, keep = (_ffi.Sample * len(calibration))(), []
         for sample, feeds in zip(samples, calibration):
+            if not isinstance(feeds, Mapping):
+                raise Error(Status.INVALID_ARGUMENT, "calibration is a list of dicts from names to arrays", "calibration")
             names, tensors = (c.c_char_p * len(feeds))(), (_ffi.Tensor * len(feeds))()
             for i, (name, value) in enumerate(feeds.items()):
                 names[i] = _encode(name, "calibration")
@@ -356,8 +368,7 @@ class InferenceSession:
         """
         if not isinstance(feeds, Mapping):
             raise Error(Status.INVALID_ARGUMENT, f"feeds are a dict from names to arrays, not {type(feeds).__name__}", "feeds")
-        if output_names is not None and not isinstance(output_names, Iterable):
-            raise Error(Status.INVALID_ARGUMENT, f"output_names={output_names!r} is not a list of names", "output_names")
+        names = _names(output_names)
         self._usable()                            # before the lock, which another thread of the parent may hold in a forked child
         with self._alone():
             session = self._usable()              # again: another thread may have closed it meanwhile
@@ -370,7 +381,6 @@ class InferenceSession:
                         raise Error(Status.NOT_FOUND, "the model has no input of this name", str(name))
                     elif self._args[name].optional:
                         self._call(self._lib.tenon_session_set_none, session, _encode(name, "feeds"))
-                names = None if output_names is None else [_encode(n, "output_names") for n in output_names]
                 if names is not None and not names:
                     return []
                 return self._run_into(session, names, self._fresh(names))
@@ -393,7 +403,8 @@ class InferenceSession:
         bound = []
         try:
             for name, array in into.items():
-                self._call(self._lib.tenon_session_bind_output, session, name, array.ctypes.data, array.nbytes)
+                self._call(self._lib.tenon_session_bind_output_as, session, name, _dtype.number_of(array.dtype) or 0, array.ctypes.data,
+                           array.nbytes)
                 bound.append(name)
             array = (c.c_char_p * len(names))(*names) if names else None
             try:
@@ -493,8 +504,13 @@ class InferenceSession:
     def _as_array(name: str, value: Any, want: Optional[int]) -> np.ndarray:
         if isinstance(value, np.ndarray):
             return value
-        if _dlpack.is_producer(value):
-            return _dlpack.array_of(name, value)
+        try:
+            if _dlpack.is_producer(value):
+                return _dlpack.array_of(name, value)
+        except (Error, MemoryError):
+            raise
+        except Exception as why:                   # attributes of the object that raise when they are looked at
+            raise Error(Status.INVALID_ARGUMENT, f"the {type(value).__name__} given could not be taken: {said_by(why)}", name) from why
         if isinstance(value, (list, tuple)):
             raise Error(Status.INVALID_ARGUMENT, "a list was given, but the model takes a tensor here: give a numpy array", name)
         if isinstance(value, (bool, int, float, complex)) and want not in (None, _dtype.STRING):
@@ -502,7 +518,12 @@ class InferenceSession:
                 return np.asarray(value, dtype=_dtype.to_numpy(want))
             except (OverflowError, TypeError, ValueError):
                 raise Error(Status.INVALID_ARGUMENT, f"{value!r} is not a {_dtype.name(want)}", name) from None
-        return np.asarray(value)
+        try:
+            return np.asarray(value)
+        except MemoryError:
+            raise
+        except Exception as why:                   # what __array__, or the buffer, of the object raises
+            raise Error(Status.INVALID_ARGUMENT, f"the {type(value).__name__} given is no array: {said_by(why)}", name) from why
 
     @staticmethod
     def _strings(name: str, array: np.ndarray) -> Tuple[int, int, Any]:
@@ -561,6 +582,9 @@ class InferenceSession:
         shapes: name -> shape, or the array itself for an input whose contents decide shapes. Inputs whose shape the model fixes can
         be left out.
         """
+        if not isinstance(shapes, Mapping):
+            raise Error(Status.INVALID_ARGUMENT, f"shapes are a dict from names to shapes, not {type(shapes).__name__}", "shapes")
+        names = _names(output_names)
         self._usable()
         with self._alone():
             session = self._usable()
@@ -580,7 +604,6 @@ class InferenceSession:
                 item.rank = len(dims)
                 for axis, dim in enumerate(dims):
                     item.dims[axis] = dim
-            names = None if output_names is None else [_encode(n, "output_names") for n in output_names]
             array = (c.c_char_p * len(names))(*names) if names else None
             self._call(self._lib.tenon_session_prepare_shapes, session, items, len(shapes), array, len(names or ()))
             del keep

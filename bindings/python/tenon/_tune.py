@@ -9,7 +9,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 import numpy as np
 
 from . import _ffi
-from ._error import Error, Status, only_errors
+from ._error import Error, Status, only_errors, said_by
 from ._session import InferenceSession, _encode, _unsigned
 
 
@@ -21,7 +21,8 @@ def tune(model: Union[str, os.PathLike, bytes], cache: Union[str, os.PathLike], 
     sessions with the same `cache` folder use them.
 
     shapes: of inputs that the model leaves open, as for InferenceSession.prepare. progress(done, count, layer, before_us, after_us) is
-    called after each layer; False from it stops the search, and what was found so far is kept. Results of the model stay the same, but for rounding on the CPU.
+    called after each layer; False from it stops the search, and what was found so far is kept; so does an exception, which comes out as
+    the cause of Error(CANCELLED). Results of the model stay the same, but for rounding on the CPU.
     Nothing else should use the device meanwhile. Other options are those of InferenceSession. Returns [{"layer", "before_us",
     "after_us"}]. Raises tenon.Error, UNSUPPORTED where the device runs nothing that can be tuned.
     """
@@ -47,9 +48,15 @@ def tune(model: Union[str, os.PathLike, bytes], cache: Union[str, os.PathLike], 
         function = _ffi.TuneFn(on_layer)
         given.progress = function
         session.prepare(shapes or {})
-        session._tune(given)
+        try:
+            session._tune(given)
+        except Error:
+            if not raised:
+                raise
     if raised:
-        raise raised[0]
+        if isinstance(raised[0], Error) or not isinstance(raised[0], Exception):
+            raise raised[0]
+        raise Error(Status.CANCELLED, f"progress raised {said_by(raised[0])}", "progress") from raised[0]
     return layers
 
 

@@ -347,6 +347,40 @@ class Failing(unittest.TestCase):
                 self.assertNotEqual(failure(call).status, tenon.Status.OK)
             session.run(None, {"image": x})
 
+    def test_a_text_is_no_list_of_names(self):
+        session, feeds = tenon.InferenceSession(str(DIGITS)), {"image": self.image}
+        shapes = {"image": (1, 1, 28, 28)}
+        for call in (lambda: session.run("digit", feeds), lambda: session.run(b"digit", feeds), lambda: session.prepare(shapes, "digit"),
+                     lambda: session.profile(feeds, 1, "digit"), lambda: session.run(7, feeds)):
+            error = failure(call)
+            self.assertEqual((error.status, error.place), (tenon.Status.INVALID_ARGUMENT, "output_names"))
+        self.assertIn("['digit']", failure(session.run, "digit", feeds).message)
+        self.assertEqual(len(session.run(("digit",), feeds)), 1)
+
+    def test_objects_that_raise(self):
+        """Whatever an object's own methods raise comes out as the cause of a tenon.Error that names the feed."""
+        def trap(name, raises):
+            def method(*_, **__):
+                raise raises
+            made = type("Trap", (), {name: method})
+            if name == "__dlpack_device__":
+                made.__dlpack__ = method
+            if name == "__dlpack__":
+                made.__dlpack_device__ = lambda _: (1, 0)
+            return made()
+
+        session = tenon.InferenceSession(str(DIGITS))
+        for raises in (RuntimeError("broken"), KeyError("broken"), OSError("broken"), NotImplementedError("broken")):
+            for name in ("__dlpack_device__", "__dlpack__", "__array__"):
+                for call in (lambda v: session.run(None, {"image": v}), lambda v: session.io_binding().bind_input("image", v),
+                             lambda v: tenon.InferenceSession(str(DIGITS), precision="int8", calibration=[{"image": v}])):
+                    error = failure(call, trap(name, raises))
+                    self.assertEqual((error.status, error.place), (tenon.Status.INVALID_ARGUMENT, "image"))
+                    self.assertIs(error.__cause__, raises)
+                    self.assertIn("broken", error.message)
+            error = failure(session.io_binding().bind_output, "digit", trap("__dlpack_device__", raises))
+            self.assertIs(error.__cause__, raises)
+
     def test_a_refused_limit_is_no_memory_error(self):
         def attempt():
             tenon.InferenceSession(str(DIGITS), memory_limit=1).run(None, {"image": self.image})
@@ -419,7 +453,9 @@ class Reporting(unittest.TestCase):
         session.run(None, {"image": np.zeros((3, 1, 28, 28), np.float32)})
         self.assertEqual(session.report("statistics")["plans_made"], made)
         self.assertEqual(failure(session.prepare, {"image": (3, 2, 28, 28)}).status, tenon.Status.INVALID_ARGUMENT)
-        self.assertEqual(failure(session.prepare, {"picture": (1,)}).status, tenon.Status.INVALID_ARGUMENT)
+        for unknown in ({"picture": (1,)}, {"picture": (1,), "image": (1, 1, 28, 28)}):
+            error = failure(session.prepare, unknown)
+            self.assertEqual((error.status, error.place), (tenon.Status.NOT_FOUND, "picture"))
         self.assertEqual(failure(session.prepare, {"image": (1,) * 9}).status, tenon.Status.INVALID_ARGUMENT)
         session.trim()
         session.run(None, {"image": np.zeros((1, 1, 28, 28), np.float32)})

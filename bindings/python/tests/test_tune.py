@@ -44,6 +44,23 @@ class Folder(unittest.TestCase):
         session = tenon.InferenceSession(DIGITS, device="cpu", threads=1, cache=self.folder)
         self.assertEqual(session.report("statistics")["fallbacks"], 0)
 
+    def test_what_the_callback_raises(self):
+        own = tenon.Error(tenon.Status.IO, "no room for the log", "log")
+        for raised in (KeyError("from the callback"), RuntimeError("from the callback"), own, KeyboardInterrupt()):
+            def fail(*_, error=raised):
+                raise error
+            try:
+                tenon.tune(DIGITS, self.folder, device="cpu", threads=1, seconds=0.2, shapes=SHAPES, progress=fail)
+                self.fail("nothing was raised")
+            except BaseException as error:  # noqa: BLE001 - KeyboardInterrupt is one of them
+                if isinstance(raised, (KeyError, RuntimeError)) and raised is not own:
+                    self.assertIsInstance(error, tenon.Error)
+                    self.assertEqual(error.status, tenon.Status.CANCELLED)
+                    self.assertIs(error.__cause__, raised)
+                    self.assertIn("from the callback", str(error))
+                else:
+                    self.assertIs(error, raised)
+
     @unittest.skipUnless(present("opencl"), "no OpenCL device")
     def test_tune(self):
         layers = tenon.tune(DIGITS, self.folder, seconds=0.3, shapes=SHAPES)

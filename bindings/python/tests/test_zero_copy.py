@@ -50,7 +50,7 @@ class Producer:
 def addresses(session, call):
     """Addresses of the data that the library read and wrote in a call, as its own functions were given them."""
     seen = {}
-    lib, real = session._lib, (session._lib.tenon_session_bind_input, session._lib.tenon_session_bind_output)
+    lib, real = session._lib, (session._lib.tenon_session_bind_input, session._lib.tenon_session_bind_output_as)
 
     class Spy:
         def __getattr__(self, name):
@@ -60,9 +60,9 @@ def addresses(session, call):
             seen[name.decode()] = data
             return real[0](handle, name, dtype, rank, dims, data, *rest)
 
-        def tenon_session_bind_output(self, handle, name, data, *rest):
+        def tenon_session_bind_output_as(self, handle, name, dtype, data, *rest):
             seen.setdefault(name.decode(), data)
-            return real[1](handle, name, data, *rest)
+            return real[1](handle, name, dtype, data, *rest)
 
     session._lib = Spy()
     try:
@@ -128,9 +128,36 @@ class Bindings(unittest.TestCase):
             binding.bind_input("nobody", np.ones(2, np.float32))
         self.assertEqual(caught.exception.status, tenon.Status.NOT_FOUND)
         binding.bind_input("x", np.ones((2, 2), np.float32))
-        binding.bind_output("out", np.empty((2, 2), np.int32))
-        with self.assertRaises(tenon.Error):
+        wrong = np.full((2, 2), 77, np.int32)
+        binding.bind_output("out", wrong)
+        with self.assertRaises(tenon.Error) as caught:
             binding.run()
+        self.assertEqual((caught.exception.status, caught.exception.place), (tenon.Status.INVALID_ARGUMENT, "out"))
+        np.testing.assert_array_equal(wrong, 77)
+
+    def test_no_buffer_is_written_when_another_does_not_fit(self):
+        """Results of the plan, of a later stage (whose shape the graph knows) and inner tensors; too small, or of another type."""
+        model = tiny.model([tiny.node("Neg", ["x"], ["a"]), tiny.node("Exp", ["a"], ["b"]), tiny.node("NonZero", ["x"], ["n"]),
+                            tiny.node("Shape", ["n"], ["count"])],
+                           [("x", FLOAT, [8])], [("a", FLOAT, [8]), ("b", FLOAT, [8]), ("count", INT64, [2])])
+        x = np.arange(8, dtype=np.float32)
+        for name, wrong in (("b", np.full(4, 77, np.float32)), ("b", np.full(8, 77, np.int32)), ("count", np.full(1, 77, np.int64)),
+                            ("count", np.full(2, 77, np.float64))):
+            session = tenon.InferenceSession(model, threads=1)
+            for _ in range(2):                       # with a plan that is new, and with one that is known
+                binding = session.io_binding()
+                good = {n: np.full(8, 77, np.float32) for n in ("a", "b") if n != name}
+                binding.bind_input("x", x)
+                for other, room in good.items():
+                    binding.bind_output(other, room)
+                binding.bind_output(name, wrong)
+                with self.assertRaises(tenon.Error) as caught:
+                    binding.run()
+                self.assertEqual((caught.exception.status, caught.exception.place), (tenon.Status.INVALID_ARGUMENT, name))
+                for room in [wrong, *good.values()]:
+                    np.testing.assert_array_equal(room, 77)
+            got = session.run(None, {"x": x})        # nothing of it stays
+            np.testing.assert_array_equal(got[2], [1, 7])
 
     def test_a_binding_keeps_its_arrays_alive(self):
         session = tenon.InferenceSession(one_op("Neg", FLOAT, [1000]), threads=1)

@@ -146,22 +146,26 @@ static tn_status gather_shapes(tenon_session *session, const tenon_input_shape *
     tn_arena arena;
     tn_map given, known;
     bool room = true;
-    size_t used = 0;
+    tn_status status = TN_OK;
     tn_arena_init(&arena, session->heap);
     tn_map_init(&given, &arena);
     tn_map_init(&known, &arena);
     for (size_t i = 0; i < session->n_inputs && count && room; i++) {
         room = tn_map_set(&known, graph->inputs[i]->name, strlen(graph->inputs[i]->name), graph->inputs[i]);
     }
-    for (size_t k = 0; k < count && room; k++) {
-        const size_t length = strlen(shapes[k].name);
-        room = tn_map_set(&given, shapes[k].name, length, (void *)(uintptr_t)&shapes[k]);
-        used += tn_map_find(&known, shapes[k].name, length) != NULL;
+    for (size_t k = 0; k < count && room && status == TN_OK; k++) {
+        const char *name = shapes[k].name;
+        const size_t length = strlen(name);
+        if (!tn_map_find(&known, name, length)) {
+            status = tn_fail(diag, TN_NOT_FOUND, name, "the model has no input of this name");
+        } else if (tn_map_find(&given, name, length)) {
+            status = tn_fail(diag, TN_INVALID_ARGUMENT, name, "two shapes are given for this input");
+        } else {
+            room = tn_map_set(&given, name, length, (void *)(uintptr_t)&shapes[k]);
+        }
     }
-    tn_status status = room ? gather_inputs(session, &given, diag) : tn_fail_memory(diag, "shapes", count * sizeof *shapes);
-    if (status == TN_OK && used != count) {
-        status = tn_fail(diag, TN_NOT_FOUND, "shapes", "a shape names no input of the model, or one twice");
-    }
+    status = room ? status : tn_fail_memory(diag, "shapes", count * sizeof *shapes);
+    status = status == TN_OK ? gather_inputs(session, &given, diag) : status;
     tn_arena_deinit(&arena);
     return status;
 }

@@ -4,6 +4,8 @@
 // Ownership: const data. Threads: any.
 #include "ops/control/op_control.h"
 
+#include "ir/graph.h"
+#include "ops/move/op_reshape.h"
 #include "ops/op_facts.h"
 
 #include <stddef.h>
@@ -122,6 +124,49 @@ static tn_status infer_scan(tn_infer *infer)
     }
     leave_unknown(infer);
     return TN_OK;
+}
+
+// ---- how often ----
+
+static bool one_element(const tn_fact *fact) { return fact && fact->value && fact->value->data && tn_tensor_count(fact->value) == 1; }
+
+static int64_t element(const tn_fact *fact) { return tn_dtype_load_i64(fact->value->dtype, fact->value->data, 0); }
+
+// The condition that the body gives back is the one it is given, or true.
+static bool never_stops(const tn_graph *body)
+{
+    const tn_value *goes_on = body->n_outputs ? body->outputs[0] : NULL;
+    while (goes_on && goes_on->producer && goes_on->producer->op == &tn_op_identity) {
+        goes_on = goes_on->producer->in[0];
+    }
+    const tn_fact known = {.value = goes_on ? goes_on->constant : NULL};
+    return goes_on && ((body->n_inputs > 1 && goes_on == body->inputs[1]) || (one_element(&known) && element(&known) != 0));
+}
+
+static int64_t loop_steps(const tn_graph *body, const tn_fact *trips, const tn_fact *condition)
+{
+    if (one_element(condition) && element(condition) == 0) {
+        return 0;
+    }
+    const bool goes = !condition || one_element(condition);
+    return goes && one_element(trips) && never_stops(body) ? TN_MAX(element(trips), 0) : -1;
+}
+
+int64_t tn_control_steps(const tn_op *op, const void *attr, const tn_graph *body, const tn_fact *const *in, int n_in)
+{
+    if (op == &tn_op_loop) {
+        return loop_steps(body, n_in > 0 ? in[0] : NULL, n_in > 1 ? in[1] : NULL);
+    }
+    const tn_scan_attr *scan = attr;
+    if (op != &tn_op_scan || scan->n_scan < 1 || scan->n_state >= n_in || !in[scan->n_state]) {
+        return -1;
+    }
+    const tn_shape *first = &in[scan->n_state]->shape;
+    int axis;
+    if (first->rank < 1 || !tn_axis(scan->in_axes.set && scan->in_axes.count ? scan->in_axes.v[0] : 0, first->rank, &axis)) {
+        return -1;
+    }
+    return tn_dim_known(first->dims[axis]) ? first->dims[axis] : -1;
 }
 
 // ---- descriptors ----

@@ -16,6 +16,11 @@ typedef struct tn_scan_attr {
     tn_ints in_axes, in_directions, out_axes, out_directions;
 } tn_scan_attr;
 
+struct tn_graph;
+// How often a Loop or Scan runs its body, by what is known of its operands (facts: NULL where absent); -1: only running tells. A Loop can
+// tell when its body never asks to stop.
+int64_t tn_control_steps(const tn_op *op, const void *attr, const struct tn_graph *body, const tn_fact *const *in, int n_in);
+
 extern const tn_op tn_op_if;
 extern const tn_op tn_op_loop;
 extern const tn_op tn_op_scan;

@@ -60,7 +60,7 @@ static void scenario(const bytes *model_bytes, const bytes *feeds, counter *c)
     assert_int_equal(tenon_model_output(model, 1, &info), TENON_OK);
     STEP(tenon_session_run(second, &info.name, 1, &error));
     static uint64_t room[1 << 14];
-    STEP(tenon_session_bind_output(second, info.name, room, sizeof room, &error));
+    STEP(tenon_session_bind_output_as(second, info.name, info.dtype, room, sizeof room, &error));
     STEP(tenon_session_run(second, &info.name, 1, &error));
 done:
     tenon_error_destroy(error);

@@ -136,6 +136,18 @@ static void a_deadline_ends_a_run(void **unused)
     tenon_model_destroy(model);
 }
 
+// "steps" of the statistics.
+static long steps_of(tenon_session *session)
+{
+    char *json = NULL;
+    assert_int_equal(tenon_report(session, TENON_REPORT_STATISTICS, &json, NULL), TENON_OK);
+    const char *at = strstr(json, "\"steps\":");
+    assert_non_null(at);
+    const long steps = strtol(at + 8, NULL, 10);
+    tenon_report_destroy(json);
+    return steps;
+}
+
 static void loops_are_limited(void **unused)
 {
     tenon_model *model = open_model("data/session/spin.onnx");
@@ -154,6 +166,7 @@ static void loops_are_limited(void **unused)
     assert_int_equal(tenon_session_run(limited, NULL, 0, &error), TENON_LIMIT);
     assert_non_null(strstr(tenon_error_message(error), "limit_loop_steps"));
     tenon_error_destroy(error);
+    assert_int_equal(steps_of(limited), 0);          // the count is known: no turn was made
     set_spin(limited, 10);
     assert_int_equal(tenon_session_run(limited, NULL, 0, NULL), TENON_OK);
     tenon_session_destroy(limited);
