@@ -107,7 +107,13 @@ static int run(const tn_cli_options *options)
     if (!options->out) {
         return tn_cli_fail(TN_EXIT_USAGE, "tenon convert needs the name of the file to write: -o OUT.tenon");
     }
+    if (options->no_optimise) {
+        return tn_cli_fail(TN_EXIT_USAGE, "--no-optimise: a .tenon file holds the optimised graph, and the imported one beside it for this option when it is run");
+    }
     struct stat out, secret;
+    if (stat(options->out, &out) == 0 && S_ISDIR(out.st_mode)) {
+        return tn_cli_fail(TN_EXIT_USAGE, "%s: is a folder, not a file", options->out);
+    }
     if (options->encrypt && stat(options->out, &out) == 0 && stat(options->encrypt, &secret) == 0 && out.st_dev == secret.st_dev &&
         out.st_ino == secret.st_ino) {
         return tn_cli_fail(TN_EXIT_USAGE, "%s: this is the file with the key: write to another name", options->out);

@@ -4,6 +4,7 @@
 #include "cmd.h"
 
 #include "cli_feed.h"
+#include "cli_file.h"
 #include "cli_text.h"
 
 #include <stdio.h>
@@ -71,10 +72,11 @@ static int tune(tn_cli_session *s, const tn_cli_options *o, tuning *t)
     t->begin = tn_cli_seconds();
     // The first run brings what is planned late, and its kernels, into being.
     int code = tn_cli_session_run(s, NULL, 0);
-    if (!code && tenon_session_tune(s->session, &options, &error) != TENON_OK) {
+    const tenon_status status = code ? TENON_OK : tenon_session_tune(s->session, &options, &error);
+    if (status != TENON_OK) {
         code = tn_cli_error(error);
     }
-    return code;
+    return status == TENON_IO ? TN_EXIT_CHECK : code;      // the table could not be written: the model is as good as ever
 }
 
 static int run(const tn_cli_options *options)
@@ -85,7 +87,9 @@ static int run(const tn_cli_options *options)
     if (!options->cache) {
         return tn_cli_fail(TN_EXIT_USAGE, "tenon tune needs --cache DIR, where the table is kept for later sessions");
     }
-    int code = tn_cli_session_open(&session, options);
+    // The search is long: what it ends in is tried first.
+    int code = options->cache[0] ? tn_cli_folder_probe(options->cache) : TN_EXIT_GOOD;
+    code = code ? code : tn_cli_session_open(&session, options);
     if (code) {
         return code;
     }

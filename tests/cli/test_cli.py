@@ -86,6 +86,12 @@ class Usage(Command):
         self.told(2, "doctor", "--threads", "2")
         self.assertNotIn("--threads", self.good("doctor", "--help"))
 
+    def test_what_a_verb_does_not_take_is_a_usage_error(self):
+        self.assertIn("takes no --threads", self.told(2, "doctor", "--threads", "2"))
+        self.assertIn("--no-optimise", self.told(2, "convert", DIGITS, "-o", self.here / "x.tenon", "--no-optimise"))
+        self.assertIn("folder", self.told(2, "convert", DIGITS, "-o", self.here))
+        self.told(1, "convert", DIGITS, "-o", self.here / "absent" / "x.tenon")
+
     def test_man_page_and_completions_know_every_option(self):
         man = (ROOT / "tools" / "man" / "tenon.1").read_text().replace("\\-", "-")
         for verb in ("run", "info", "bench", "explain", "compare", "profile", "doctor", "tune", "cache"):
@@ -438,6 +444,14 @@ class Reports(Command):
             file.write_bytes(file.read_bytes()[:-1])
         self.assertIn("broken", self.good("cache", "verify", "--cache", self.here, code=1))
         self.assertIn("files=0", self.good("cache", "prune", "--cache", self.here))
+
+    def test_a_cache_folder_that_cannot_be_written_is_told_before_the_search(self):
+        file = self.write("file", b"")
+        for bad in (file, file / "below", self.here / "absent"):
+            begin = time.monotonic()
+            self.assertIn(str(bad), self.told(1, "tune", DIGITS, "--cache", bad, "--seconds", "60", "--threads", "1"))
+            self.assertLess(time.monotonic() - begin, 30)
+        self.told(2, "tune", DIGITS, "--cache", "")
 
     def test_names_of_files_and_keys_cannot_steer_the_terminal(self):
         model = self.write("di\x1b[31mgits.onnx", Path(DIGITS).read_bytes())

@@ -163,6 +163,9 @@ static int unknown_option(const tn_cli_verb *verb, const char *name, size_t leng
     if (!near) {
         near = tn_cli_nearest(word, option_name, common, table_length(common));
     }
+    if (near && strcmp(near, word) == 0) {
+        return tn_cli_fail(TN_EXIT_USAGE, "tenon %s takes no --%s: it opens no model", verb->name, word);
+    }
     if (near) {
         return tn_cli_fail(TN_EXIT_USAGE, "unknown option --%s; did you mean --%s?", word, near);
     }

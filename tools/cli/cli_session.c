@@ -123,9 +123,7 @@ static int probe_files(const tn_cli_options *options)
     }
     if (!code && options->npy) {
         (void)mkdir(options->npy, 0777); // there already, or the folder cannot be made: writing into it tells
-        char *inside = tn_cli_format("%s/probe", options->npy);
-        code = tn_cli_writer_probe(inside);
-        free(inside);
+        code = tn_cli_folder_probe(options->npy);
     }
     return code;
 }

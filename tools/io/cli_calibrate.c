@@ -47,7 +47,7 @@ static int read_set(tenon_sample *sample, const tenon_model *model, const char *
     const size_t count = tenon_model_input_count(model);
     const char **names = calloc(count + 1, sizeof *names);
     tenon_tensor *tensors = calloc(count + 1, sizeof *tensors);
-    int code = names && tensors ? TN_EXIT_GOOD : tn_cli_fail(TN_EXIT_MODEL, "out of memory");
+    int code = names && tensors ? TN_EXIT_GOOD : tn_cli_fail(TN_EXIT_LIMIT, "no memory left");
     *sample = (tenon_sample){.names = names, .tensors = tensors, .count = names && tensors ? count : 0};
     for (size_t i = 0; i < count && !code; i++) {
         tenon_value_info info = {.struct_size = sizeof info};
@@ -75,7 +75,7 @@ int tn_cli_samples_read(tn_cli_samples *samples, const tenon_model *model, const
     struct dirent **entries = NULL;
     *samples = (tn_cli_samples){.items = calloc(MAX_SETS, sizeof *samples->items)};
     if (!samples->items) {
-        return tn_cli_fail(TN_EXIT_MODEL, "out of memory");
+        return tn_cli_fail(TN_EXIT_LIMIT, "no memory left");
     }
     n = scandir(folder, &entries, NULL, alphasort);
     if (n < 0) {

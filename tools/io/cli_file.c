@@ -96,6 +96,14 @@ int tn_cli_writer_probe(const char *path)
     return code;
 }
 
+int tn_cli_folder_probe(const char *path)
+{
+    char *inside = tn_cli_format("%s/probe", path);
+    const int code = tn_cli_writer_probe(inside);
+    free(inside);
+    return code;
+}
+
 int tn_cli_writer_add(tn_cli_writer *writer, const void *data, size_t size)
 {
     return size == 0 || fwrite(data, 1, size, writer->stream) == size ? TN_EXIT_GOOD : writer_failed(writer);

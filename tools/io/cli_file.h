@@ -20,6 +20,7 @@ typedef struct tn_cli_writer {
 
 // Whether a file could be written there, found out before the work that fills it: makes the temporary file and removes it.
 int tn_cli_writer_probe(const char *path);
+int tn_cli_folder_probe(const char *path);     // the same of any file in this folder
 
 // Each returns an exit code after telling what went wrong. close gives the file its name; abandon removes the temporary one.
 int tn_cli_writer_open(tn_cli_writer *writer, const char *path);
