@@ -3,7 +3,8 @@
 // events with its rate. Image and buffer stores take turns, so that both see the same clocks.
 //   bench_opencl [--net NAME] [--rounds N] [--precision fp16] [--cache DIR] [--kernels] [--check]
 //                [--json] [--tune SECONDS] [--direct]
-// --direct: also the resident time with every convolution direct, none by Winograd's transform.
+// --direct: also the resident time with every convolution direct and in a kernel of its own: none by Winograd's transform, none joined to
+// the depthwise one that reads it.
 // Ownership: everything until the end. Threads: one.
 #include "bench_nets.h"
 
@@ -20,12 +21,13 @@
 #include <string.h>
 
 #define MAX_ROUNDS 2000
+#define MAX_STEPS 512
 #define BATCH 10              // resident runs between two waits of the clock
 
 typedef struct side {
     const char *store;
     tenon_session *session;
-    tn_cl_flow *flow, *direct;    // direct: a flow of the same graph without Winograd, or NULL
+    tn_cl_flow *flow, *direct;    // direct: a flow of the same graph with plain convolutions, or NULL
     double first_ms, ms[MAX_ROUNDS], resident_ms[MAX_ROUNDS], enqueue_ms[MAX_ROUNDS], direct_ms[MAX_ROUNDS];
     float y[1000];
 } side;
@@ -142,11 +144,11 @@ static void make_direct(side *s, const settings *set)
     tn_diag diag = {.status = TN_OK};
     const tn_flow_request request = {.graph = s->flow->graph, .precision = set->precision ? set->precision : "fp32", .store = s->store,
                                      .cache = set->cache, .diag = &diag};
-    s->flow->cl->winograd = 1;
+    s->flow->cl->winograd = s->flow->cl->expand = 1;
     if (tn_cl_flow_make(s->flow->cl, &request, &s->direct) != TN_OK) {
         die(diag.message, NULL);
     }
-    s->flow->cl->winograd = 0;
+    s->flow->cl->winograd = s->flow->cl->expand = 0;
 }
 
 // One kernel many times in a row: what it takes when its code and texels are warm.
@@ -165,10 +167,27 @@ static double alone_us(side *s, tn_cl_step *step)
     return least;
 }
 
+// Microseconds that the host takes to put each step into the queue, within whole runs of the flow.
+static void enqueue_us(side *s, double *us, int most)
+{
+    tn_diag diag = {.status = TN_OK};
+    memset(us, 0, (size_t)most * sizeof *us);
+    for (int round = 0; round < BATCH; round++) {
+        int i = 0;
+        for (tn_cl_step *step = s->flow->first; step; step = step->next, i++) {
+            const uint64_t begin = tn_clock_ns();
+            (void)tn_cl_step_enqueue(s->flow->cl, s->flow->cl->queue, step, false, &diag);
+            us[i < most ? i : most - 1] += (double)(tn_clock_ns() - begin) / 1e3 / BATCH;
+        }
+        (void)s->flow->cl->driver.Finish(s->flow->cl->queue);
+    }
+}
+
 static double flops(const tn_cl_step *step, const tn_cl_step *before)
 {
     const bool first = step->node && (!before || before->node != step->node);
-    return first || (step->node && strncmp(step->file, "buffer", 6) != 0) ? 2.0 * (double)tn_node_macs(step->node) : 0;
+    const double ahead = step->ahead ? 2.0 * (double)tn_node_macs(step->ahead) : 0;
+    return first || (step->node && strncmp(step->file, "buffer", 6) != 0) ? ahead + 2.0 * (double)tn_node_macs(step->node) : 0;
 }
 
 static void print_kernels(side *s, const float *x)
@@ -188,14 +207,17 @@ static void print_kernels(side *s, const float *x)
         return;
     }
     const tn_cl_step *before = NULL;
-    for (const tn_cl_step *step = s->flow->first; step; before = step, step = step->next) {
+    static double starts[MAX_STEPS];
+    int number = 0;
+    enqueue_us(s, starts, MAX_STEPS);
+    for (const tn_cl_step *step = s->flow->first; step; before = step, step = step->next, number++) {
         const double us = (double)step->nanoseconds / 1e3;
         double bytes = 0;
         for (int i = 0; i < step->n_args; i++) {
             bytes += step->args[i].mem ? (double)step->args[i].mem->bytes : 0;
         }
         sum += us;
-        printf("  %9.2f us (alone %7.2f) %9.1f GFLOP/s %8.1f GB/s  %-16s %4zu x %4zu x %4zu / %zu x %zu x %zu  %s %d.%d\n", us, alone_us(s, (tn_cl_step *)(uintptr_t)step),
+        printf("  %9.2f us (alone %7.2f, start %5.2f) %9.1f GFLOP/s %8.1f GB/s  %-16s %4zu x %4zu x %4zu / %zu x %zu x %zu  %s %d.%d\n", us, alone_us(s, (tn_cl_step *)(uintptr_t)step), starts[number < MAX_STEPS ? number : MAX_STEPS - 1],
                us > 0 ? flops(step, before) / us / 1e3 : 0, us > 0 ? bytes / us / 1e3 : 0, step->file, step->global[0], step->global[1],
                step->global[2], step->local[0], step->local[1], step->local[2], step->node ? step->node->name : "", step->tile.ob,
                step->tile.p);
@@ -326,7 +348,7 @@ static void bench(const char *name, const settings *set)
                s->store, median(s->ms, set->rounds), median(s->resident_ms, set->rounds), median(s->enqueue_ms, set->rounds), s->first_ms,
                s->flow ? s->flow->n_steps : 0, s->flow ? s->flow->cl->built : 0, s->flow ? s->flow->cl->loaded : 0);
         if (s->direct) {
-            printf("          resident, all convolutions direct %8.3f ms, %d kernels\n", median(s->direct_ms, set->rounds), s->direct->n_steps);
+            printf("          resident, plain convolutions %8.3f ms, %d kernels\n", median(s->direct_ms, set->rounds), s->direct->n_steps);
         }
         print_transfers(s, x);
         if (set->check) {

@@ -40,6 +40,7 @@ typedef struct tn_cl_value {
     tn_cl_mem *plain, *cells;         // cells: the grid, IN_OUT_CHANNEL
     struct tn_cl_value *whole;        // its grid is to be made as a part of this one's, from channel block `block` on; NULL: not
     int64_t block;
+    const struct tn_cl_ahead *ahead;  // its convolution is left to the step of its only reader (rows/conv); NULL: not
 } tn_cl_value;
 
 typedef enum tn_cl_arg_kind { TN_CL_ARG_MEM, TN_CL_ARG_INT, TN_CL_ARG_REAL, TN_CL_ARG_LOCAL } tn_cl_arg_kind;
@@ -55,8 +56,10 @@ typedef struct tn_cl_arg {
 typedef struct tn_cl_step {
     struct tn_cl_step *next;
     const tn_node *node;              // NULL: a conversion
+    const tn_node *ahead;             // a node that it computes before that one, or NULL
     const char *file;                 // kernel source, also its name in reports
     const char *helper;               // a source that stands before it, or NULL
+    cl_program program;               // the context's; only to tell whether steps share one
     cl_kernel kernel;
     tn_cl_arg *args;
     int n_args;
@@ -177,8 +180,9 @@ void tn_cl_real(tn_cl_build *b, const char *name, double value);
 void tn_cl_local(tn_cl_build *b, const char *type, const char *name, size_t bytes);
 void tn_cl_define(tn_cl_build *b, const char *name, const char *format, ...) TN_PRINTF(3, 4);
 void tn_cl_code(tn_cl_build *b, const char *format, ...) TN_PRINTF(2, 3);
-// The activation as the macro ACT(v) over float or float4.
+// The activation as the macro ACT(v) over float or float4; another one as ACT0(v).
 void tn_cl_act(tn_cl_build *b, const tn_act *act);
+void tn_cl_act_first(tn_cl_build *b, const tn_act *act);
 void tn_cl_group(tn_cl_build *b, size_t x, size_t y, size_t z);       // the work-group; else a default
 void tn_cl_tiled(tn_cl_build *b, const tn_cl_layer *layer, const tn_cl_tile *tile);   // notes what the step was made with
 void tn_cl_end(tn_cl_build *b, size_t x, size_t y, size_t z);         // items; parameters gx, gy, gz say how many are real

@@ -119,6 +119,7 @@ tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn
     // on its own. Small ones, which share their memory with the CPU, have a cache for textures and none to speak of for buffers.
     cl->filter_buffers = !cl->facts.unified && !cl->facts.is_cpu;
     cl->no_sampler = cl->filter_buffers;
+    cl->twins = cl->filter_buffers;
     cl->baked = !cl->facts.is_cpu;
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     cl->context = cl->driver.CreateContext(properties, 1, &cl->id, NULL, NULL, &error);
@@ -251,4 +252,25 @@ tn_status tn_cl_program_get(tn_cl_context *cl, const char *source, size_t length
     const tn_status status = find_or_build(cl, source, length, options, cache, place, program, diag);
     (void)pthread_mutex_unlock(&cl->lock);
     return status;
+}
+
+cl_program tn_cl_program_twin(tn_cl_context *cl, cl_program program)
+{
+    size_t bytes = 0;
+    if (cl->driver.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) != CL_SUCCESS || bytes == 0) {
+        return NULL;
+    }
+    unsigned char *binary = tn_take(cl->base.heap, bytes);
+    cl_program twin = NULL;
+    if (binary && cl->driver.GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL) == CL_SUCCESS) {
+        const unsigned char *payload = binary;
+        cl_int status = CL_SUCCESS, error = CL_SUCCESS;
+        twin = cl->driver.CreateProgramWithBinary(cl->context, 1, &cl->id, &bytes, &payload, &status, &error);
+        if (twin && (error != CL_SUCCESS || status != CL_SUCCESS || cl->driver.BuildProgram(twin, 1, &cl->id, "", NULL, NULL) != CL_SUCCESS)) {
+            (void)cl->driver.ReleaseProgram(twin);
+            twin = NULL;
+        }
+    }
+    tn_give(cl->base.heap, binary);
+    return twin;
 }

@@ -48,12 +48,14 @@ typedef struct tn_cl_context {
     bool buffers_only;                // no images unless a request names them
     bool baked;                       // numbers are written into the kernels' text instead of being arguments
     bool no_sampler;                  // texels outside are left out by the kernels, not by the sampler's border
+    bool twins;                       // each step that works on images has a program of its own, also where the text is another's
     bool filter_buffers;              // filters are in buffers also where grids are images
     size_t lend_from;                 // bytes of tensors that are worth a buffer over host memory (run/cl_border.h)
     bool checked;                     // kernels report writes outside their grids
     pthread_mutex_t lock;             // over programs and tiles
     tn_cl_table tiles;
     int winograd;                     // tests: 2, 4: wherever it can be; 1: never; 0: by price
+    int expand;                       // tests: 2: convolutions join the depthwise one wherever they can; 1: never; 0: by price
     unsigned tile_seed;               // tests: not 0, any valid tile instead of the best known
     bool shipped_tiles, own_tiles;    // those of the build, those of the folder were read
     tn_cl_program *programs;
@@ -76,5 +78,7 @@ cl_command_queue tn_cl_timing_queue(tn_cl_context *cl);
 // A program from source: built before, found in the folder `cache` (NULL: none), or built now and written there. It belongs to cl.
 tn_status tn_cl_program_get(tn_cl_context *cl, const char *source, size_t length, const char *options, const char *cache,
                             const char *place, cl_program *program, tn_diag *diag);
+// The same program once more, from its binary: the caller's to release. NULL: the driver does not give it.
+cl_program tn_cl_program_twin(tn_cl_context *cl, cl_program program);
 
 #endif

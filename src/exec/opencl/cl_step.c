@@ -289,22 +289,25 @@ void tn_cl_code(tn_cl_build *b, const char *format, ...)
     tn_text_add(&b->prologue, "%s", text);
 }
 
-void tn_cl_act(tn_cl_build *b, const tn_act *act)
+static void act_as(tn_cl_build *b, const tn_act *act, const char *macro, const char *function)
 {
     if (!act || act->code == TN_LOOP_CONST) {
-        tn_cl_define(b, "ACT(v)", "(v)");
+        tn_cl_define(b, macro, "(v)");
         return;
     }
     tn_loop loop = {.n_inputs = 1, .n_code = 1};
     loop.code[0] = (tn_loop_instr){.code = (uint8_t)act->code, .x = (float)act->x, .y = (float)act->y};
     for (int lanes = 1; lanes <= 4; lanes += 3) {
         const char *type = lanes == 4 ? "float4" : "float";
-        tn_text_add(&b->prologue, "#define V %s\n__attribute__((overloadable)) %s activate(%s r0) {\n", type, type, type);
+        tn_text_add(&b->prologue, "#define V %s\n__attribute__((overloadable)) %s %s(%s r0) {\n", type, type, function, type);
         tn_cl_loop_body(&b->prologue, &loop);
         tn_text_add(&b->prologue, "return result; }\n#undef V\n");
     }
-    tn_cl_define(b, "ACT(v)", "activate(v)");
+    tn_cl_define(b, macro, "%s(v)", function);
 }
+
+void tn_cl_act(tn_cl_build *b, const tn_act *act) { act_as(b, act, "ACT(v)", "activate"); }
+void tn_cl_act_first(tn_cl_build *b, const tn_act *act) { act_as(b, act, "ACT0(v)", "activate_first"); }
 
 void tn_cl_group(tn_cl_build *b, size_t x, size_t y, size_t z)
 {
@@ -412,6 +415,23 @@ static void write_source(tn_cl_build *b)
     }
 }
 
+// A large GPU's driver prepares the images of a program anew whenever two steps that share it have others: 8 to 10 us for a start that takes 5
+// to 6 otherwise (H200). Such steps get programs of their own, and share where the driver does not give them.
+static cl_kernel kernel_of(tn_cl_build *b, cl_program program, cl_int *error)
+{
+    const tn_cl_step *other = b->once || !b->cl->twins || !b->step->image ? NULL : b->flow->first;
+    while (other && other->program != program) {
+        other = other->next;
+    }
+    cl_program twin = other ? tn_cl_program_twin(b->cl, program) : NULL;
+    cl_kernel kernel = b->cl->driver.CreateKernel(twin ? twin : program, "run", error);
+    if (twin) {
+        (void)b->cl->driver.ReleaseProgram(twin);     // the kernel keeps it
+    }
+    b->step->program = program;
+    return kernel;
+}
+
 void tn_cl_end(tn_cl_build *b, size_t x, size_t y, size_t z)
 {
     cl_program program = NULL;
@@ -440,7 +460,7 @@ void tn_cl_end(tn_cl_build *b, size_t x, size_t y, size_t z)
     if (broken(b)) {
         return;
     }
-    b->step->kernel = b->cl->driver.CreateKernel(program, "run", &error);
+    b->step->kernel = kernel_of(b, program, &error);
     if (!b->step->kernel) {
         b->status = tn_cl_fail(b->diag, b->step->file, "a kernel", error);
         return;

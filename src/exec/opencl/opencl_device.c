@@ -117,13 +117,13 @@ static void opencl_describe(const tn_flow *base, void (*visit)(const tn_flow_nod
         tn_flow_node line = {.node = node, .kernel = "view", .impl = tn_impl_text(TN_IMPL_OPENCL_BUFFER), .layout_in = "plain",
                              .layout_out = "plain"};
         for (const tn_cl_step *step = flow->first; step; step = step->next) {
-            if (step->node == node) {
+            if (step->node == node || step->ahead == node) {
                 line.kernel = step->file;
                 line.impl = tn_impl_text(step->image ? TN_IMPL_OPENCL_IMAGE : TN_IMPL_OPENCL_BUFFER);
                 line.layout_in = step->n_args > 0 && step->args[0].mem && step->args[0].mem->grid ? "in_out_channel" : "plain";
                 line.layout_out = step->grid_out ? "in_out_channel" : "plain";
                 line.precision = flow->watch ? step->half_out ? "fp16" : "fp32" : NULL;
-                line.nanoseconds += step->nanoseconds;
+                line.nanoseconds += step->node == node ? step->nanoseconds : 0;
             }
         }
         visit(&line, context);

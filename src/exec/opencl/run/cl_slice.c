@@ -68,15 +68,21 @@ size_t tn_cl_slice_next(const tn_cl_step *step, tn_cl_cut *at, double group_ns, 
     return rows * parts * groups[2];
 }
 
+static double products(const tn_node *node)
+{
+    const int64_t macs = node ? tn_node_macs(node) : 0;
+    return macs > 0 ? (double)macs : 0;
+}
+
 double tn_cl_slice_estimate(const tn_cl_facts *facts, const tn_cl_step *step)
 {
     const bool conversion = !step->node || strncmp(step->file, "buffer_to", 9) == 0 || strncmp(step->file, "image_to", 8) == 0;
-    const int64_t macs = conversion ? 0 : tn_node_macs(step->node);
+    const double macs = conversion ? 0 : products(step->node) + products(step->ahead);
     double bytes = 0;
     for (int i = 0; i < step->n_args; i++) {
         bytes += step->args[i].mem ? (double)step->args[i].mem->bytes : 0;
     }
-    const double compute = macs > 0 ? 2.0 * (double)macs / ((facts->is_cpu ? 2.0 : 20.0) * TN_MAX(facts->units, 1u)) : 0;
+    const double compute = 2.0 * macs / ((facts->is_cpu ? 2.0 : 20.0) * TN_MAX(facts->units, 1u));
     return TN_MAX(compute, bytes / (facts->is_cpu || facts->unified ? 4.0 : 100.0));
 }
 

@@ -17,6 +17,7 @@
 #define MEASURES 9
 #define MAX_LAYERS 512
 #define BETWEEN_NS 1500.0     // from the end of a kernel to the start of one that waits for it
+#define START_NS 3000.0       // what a start costs the host beyond that, where it is what a flow waits for
 
 typedef struct search {
     tn_cl_context *cl;
@@ -35,15 +36,15 @@ typedef struct candidate {
     char text[TN_CL_LAYER_TEXT];
 } candidate;
 
-// A graph of this node alone: its constants, and inputs for the rest. NULL: no memory.
-static tn_graph *alone(tn_heap *heap, const tn_node *node)
+// The node with its constants, and inputs for the rest; first: its operand 0, or NULL. *result: its first result. false: no memory.
+static bool add_node(tn_graph *graph, const tn_node *node, tn_value *first, tn_value **result)
 {
     tn_value *in[TN_MAX_IN] = {NULL}, *out[TN_MAX_OUT] = {NULL};
-    tn_graph *graph = tn_graph_create(heap, "layer");
-    bool good = graph != NULL;
+    bool good = true;
     for (int i = 0; i < node->n_in && good; i++) {
         const tn_value *value = node->in[i];
-        if (!value) {
+        if (!value || (i == 0 && first)) {
+            in[i] = value ? first : NULL;
             continue;
         }
         in[i] = value->constant ? tn_graph_constant(graph, NULL, value->dtype, &value->shape, value->constant->data, false)
@@ -63,8 +64,17 @@ static tn_graph *alone(tn_heap *heap, const tn_node *node)
             out[i]->shape = node->out[i]->shape;
         }
     }
-    good = good && tn_graph_node(graph, NULL, node->op, "layer", node->attr, in, node->n_in, out, node->n_out);
-    good = good && tn_graph_add_output(graph, out[0]) == TN_OK;
+    *result = out[0];
+    return good && tn_graph_node(graph, NULL, node->op, "layer", node->attr, in, node->n_in, out, node->n_out) != NULL;
+}
+
+// A graph of this step's nodes alone. NULL: no memory.
+static tn_graph *alone(tn_heap *heap, const tn_cl_step *step)
+{
+    tn_value *result = NULL;
+    tn_graph *graph = tn_graph_create(heap, "layer");
+    bool good = graph && (!step->ahead || add_node(graph, step->ahead, NULL, &result));
+    good = good && add_node(graph, step->node, result, &result) && tn_graph_add_output(graph, result) == TN_OK;
     if (!good && graph) {
         tn_graph_destroy(graph);
     }
@@ -119,17 +129,17 @@ static tn_status make(search *s, const tn_graph *graph, bool half, tn_cl_flow **
     return tn_cl_flow_make(s->cl, &request, flow);
 }
 
-// Nanoseconds of the layer with this tile, the median; 0: the device does not take it.
-static double measure(search *s, const candidate *c, const tn_cl_tile *tile)
+// Nanoseconds of the layer, the median, as it is made now; tile: it must have this one, unless NULL. 0: it cannot be had so.
+static double time_layer(search *s, const candidate *c, const tn_cl_tile *tile)
 {
     tn_diag diag = {.status = TN_OK};
     tn_cl_flow *flow = NULL;
     double times[MEASURES] = {0};
-    if (!tn_cl_table_put(s->cl, c->text, tile) || make(s, c->graph, c->layer.half, &flow) != TN_OK) {
+    if (make(s, c->graph, c->layer.half, &flow) != TN_OK) {
         return 0;
     }
     const tn_cl_step *step = layer_step(flow);
-    bool good = step != NULL && memcmp(&step->tile, tile, sizeof *tile) == 0;
+    bool good = step && (!tile || memcmp(&step->tile, tile, sizeof *tile) == 0);
     for (int i = -2; i < MEASURES && good; i++) {
         double ns = 0;
         good = run_once(s, c->place, flow, &ns, &diag) == TN_OK;
@@ -145,6 +155,12 @@ static double measure(search *s, const candidate *c, const tn_cl_tile *tile)
     (void)s->cl->driver.Finish(s->cl->timing);
     tn_cl_flow_release(flow);
     return good ? times[MEASURES / 2] : 0;
+}
+
+// The same with this tile; 0: the device does not take it.
+static double measure(search *s, const candidate *c, const tn_cl_tile *tile)
+{
+    return tn_cl_table_put(s->cl, c->text, tile) ? time_layer(s, c, tile) : 0;
 }
 
 // One number of the tile doubled or halved.
@@ -263,6 +279,25 @@ static void search_ways(search *s, candidate *c, uint64_t until, double *before,
     (void)tn_cl_table_put(s->cl, text, &(tn_cl_tile){best, 1, 1, 1, 1, 1});
 }
 
+// Two convolutions in one kernel: its tiles, and whether each on its own is faster, started once more. Tiles of those come from the table.
+static void search_joined(search *s, candidate *c, uint64_t until, double *before, double *after)
+{
+    const tn_cl_layer fuse = tn_cl_layer_choice(&c->layer);
+    char text[TN_CL_LAYER_TEXT];
+    tn_cl_tile row = {2, 1, 1, 1, 1, 1};
+    tn_cl_layer_text(&fuse, text);
+    if (!tn_cl_table_put(s->cl, text, &row)) {
+        return;
+    }
+    search_tiles(s, c, until, before, after);
+    row.ob = 1;
+    const double apart = tn_cl_table_put(s->cl, text, &row) ? time_layer(s, c, NULL) : 0;
+    if (*after > 0 && (apart <= 0 || *after <= apart + START_NS)) {
+        row.ob = 2;
+        (void)tn_cl_table_put(s->cl, text, &row);
+    }
+}
+
 static bool has_ways(const tn_cl_layer *l)
 {
     return tn_cl_layer_batch(l) > 1 ||
@@ -271,10 +306,12 @@ static bool has_ways(const tn_cl_layer *l)
 
 static void search_layer(search *s, const tn_cl_step *step, uint64_t until, double *before, double *after)
 {
-    tn_graph *graph = alone(s->cl->base.heap, step->node);
+    tn_graph *graph = alone(s->cl->base.heap, step);
     candidate c = {.place = step->node, .graph = graph, .layer = *step->layer, .tile = step->tile};
     *before = *after = 0;
-    if (graph && has_ways(step->layer)) {
+    if (graph && step->layer->kind == TN_CL_LAYER_EXPAND) {
+        search_joined(s, &c, until, before, after);
+    } else if (graph && has_ways(step->layer)) {
         search_ways(s, &c, until, before, after);
     } else if (graph) {
         search_tiles(s, &c, until, before, after);
@@ -288,17 +325,22 @@ static void search_layer(search *s, const tn_cl_step *step, uint64_t until, doub
 static bool is_new(const search *s, const tn_cl_layer *layer)
 {
     tn_cl_tile tile;
-    const tn_cl_layer row = has_ways(layer) ? tn_cl_layer_choice(layer) : *layer;
+    const tn_cl_layer row = has_ways(layer) || layer->kind == TN_CL_LAYER_EXPAND ? tn_cl_layer_choice(layer) : *layer;
     return !tn_cl_table_find(s->cl, &row, &tile);
 }
 
 static size_t distinct(const tn_cl_flow *flow, const tn_cl_step **steps, size_t room)
 {
+    char text[TN_CL_LAYER_TEXT], other[TN_CL_LAYER_TEXT];
     size_t n = 0;
     for (const tn_cl_step *step = flow->first; step && n < room; step = step->next) {
         bool seen = !step->layer;
+        if (step->layer) {
+            tn_cl_layer_text(step->layer, text);
+        }
         for (size_t i = 0; i < n && !seen; i++) {
-            seen = memcmp(steps[i]->layer, step->layer, sizeof *step->layer) == 0;
+            tn_cl_layer_text(steps[i]->layer, other);
+            seen = strcmp(text, other) == 0;
         }
         if (!seen) {
             steps[n++] = step;

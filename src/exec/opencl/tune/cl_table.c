@@ -54,7 +54,9 @@ static bool row_of(char *line, const tn_cl_facts *facts, tn_cl_table_row *row)
     memset(row->layer, 0, sizeof row->layer);
     memcpy(row->layer, layer, strlen(layer));
     row->tile = (tn_cl_tile){v[0], v[1], v[2], v[3], v[4], v[5]};
-    return (size_t)v[2] * (size_t)v[3] * (size_t)v[4] * (size_t)v[5] <= facts->max_group;
+    // Rows of a group are no items of it.
+    const size_t split = strncmp(layer, "expand", 6) == 0 ? 1 : (size_t)v[2];
+    return split * (size_t)v[3] * (size_t)v[4] * (size_t)v[5] <= facts->max_group;
 }
 
 bool tn_cl_table_whole(const char *text, size_t length)

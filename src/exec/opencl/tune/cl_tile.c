@@ -13,6 +13,7 @@
 
 #define WARP 32
 #define MAX_LOCAL (32 * 1024)
+#define MAX_STRIP 64          // rows that a group makes
 // What three kernels that hand their texels on take longer than the model says, beside one of the same price: on the H200 layers that it
 // prices alike took 1.3 to 1.7 times as long by Winograd's transform.
 #define SLOWER 1.7
@@ -37,9 +38,25 @@ void tn_cl_layer_text(const tn_cl_layer *l, char text[TN_CL_LAYER_TEXT])
 
 static bool power_of_two(int n, int most) { return n >= 1 && n <= most && (n & (n - 1)) == 0; }
 
+int64_t tn_cl_tile_room(const tn_cl_tile *t, const tn_cl_layer *l)
+{
+    return TN_MIN((t->split_t - 1) * l->stride + l->kh, l->mid_height) * l->mid_width;
+}
+
+static bool expand_valid(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_facts *facts)
+{
+    return power_of_two(t->ob, 4) && power_of_two(t->p, 8) && power_of_two(t->split_c, 16) && power_of_two(t->lanes_x, 1024) && t->lanes_y == 1 &&
+           t->split_t >= 1 && t->split_t <= MAX_STRIP && t->ob * t->p <= 32 && t->split_c <= l->in_blocks &&
+           (int64_t)t->lanes_x * t->split_c <= (int64_t)facts->max_group &&
+           tn_cl_tile_room(t, l) * t->ob * t->split_c * 16 <= (int64_t)TN_MIN(facts->local_bytes, (size_t)MAX_LOCAL);
+}
+
 bool tn_cl_tile_valid(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_facts *facts)
 {
     const int64_t split = (int64_t)t->split_t * t->split_c, lanes = (int64_t)t->lanes_x * t->lanes_y;
+    if (l->kind == TN_CL_LAYER_EXPAND) {
+        return expand_valid(t, l, facts);
+    }
     if (!power_of_two(t->ob, 8) || !power_of_two(t->p, 8) || !power_of_two(t->split_c, 32) || t->split_t < 1 || t->split_t > 9 ||
         !power_of_two(t->lanes_x, 1024) || !power_of_two(t->lanes_y, 64) || t->ob * t->p > 32 || lanes * split > (int64_t)facts->max_group) {
         return false;
@@ -47,7 +64,7 @@ bool tn_cl_tile_valid(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_fac
     if (l->kind == TN_CL_LAYER_DEPTHWISE) {
         return t->ob == 1 && split == 1;
     }
-    if (l->kind == TN_CL_LAYER_CHOICE) {
+    if (l->kind == TN_CL_LAYER_CHOICE || l->kind == TN_CL_LAYER_FUSE) {
         return t->ob <= 4;
     }
     return (l->group == 1 || t->ob == 1) && t->split_c <= l->in_blocks && t->split_t <= taps_of(l) &&
@@ -75,8 +92,31 @@ static double depthwise_price(const tn_cl_tile *t, const tn_cl_layer *l, const t
     return TN_MAX(warps * reads * 4 / facts->units, waves * (400 + 12 * reads)) / 1.5;
 }
 
+// The convolution over each group's rows of the map between, then its windows from local memory.
+static double expand_price(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_facts *facts)
+{
+    const int64_t items = (int64_t)t->lanes_x * t->split_c, room = tn_cl_tile_room(t, l), rows = TN_MIN((int64_t)t->split_t, l->height);
+    const int64_t strips = TN_CEIL_DIV(l->height, rows), width = l->map / l->height, results = rows * width;
+    const double groups = (double)strips * (double)TN_CEIL_DIV(l->out_blocks, t->ob), warps_each = (double)TN_CEIL_DIV(items, WARP);
+    const double passes = (double)TN_CEIL_DIV(room, (int64_t)t->lanes_x * t->p);
+    const double steps = passes * (double)(l->group * TN_CEIL_DIV(l->in_blocks, t->split_c));
+    const double issue = 16.0 * t->ob * t->p + 6 * t->p + 5 * t->ob, cache = (l->image ? 8.0 : 4.0) * t->p + 5.0 * t->ob;
+    const double per_unit = (double)TN_CEIL_DIV((int64_t)groups, (int64_t)facts->units) * warps_each;
+    const double fitting = (double)TN_MAX((int64_t)facts->local_bytes / (room * t->ob * t->split_c * 16), (int64_t)1) * warps_each;
+    const double resident = TN_MIN(TN_MIN(per_unit, fitting), 64.0 / TN_MAX(1.0, (4.0 * t->ob * t->p + 32) / 32));
+    // Each window reads a texel and a filter for each tap, and adds; each copy of the map between is read once.
+    const double windows = (double)(t->ob * TN_CEIL_DIV(results, items)) * (double)(l->kh * l->kw) * 14;
+    const double adding = t->split_c > 1 ? (double)(t->ob * TN_CEIL_DIV(room, items)) * t->split_c * 8 + 60 : 0;
+    const double busy = per_unit * (steps * TN_MAX(issue / 4, cache) + (windows + adding) / 2);
+    const double latency = per_unit / resident * (steps * (issue + 90) + windows + adding + 300);
+    return (600 + TN_MAX(busy, latency)) / 1.5;
+}
+
 double tn_cl_tile_price(const tn_cl_tile *t, const tn_cl_layer *l, const tn_cl_facts *facts)
 {
+    if (l->kind == TN_CL_LAYER_EXPAND) {
+        return expand_price(t, l, facts);
+    }
     if (l->kind == TN_CL_LAYER_DEPTHWISE) {
         return depthwise_price(t, l, facts);
     }
@@ -110,7 +150,12 @@ double tn_cl_winograd_moves(const tn_cl_layer *l, const tn_cl_facts *facts)
     return before + move_price(tiles * (double)l->out_blocks * (side - 2), side * side * 0.8 + side - 2, facts) + 2 * STARTS;
 }
 
-size_t tn_cl_tile_count(const tn_cl_layer *l) { return l->kind == TN_CL_LAYER_DEPTHWISE ? 16 : 4 * 4 * 3 * 6 * 12; }
+static const int strip_rows[] = {1, 2, 4, 7, 8, 14, 28};
+
+size_t tn_cl_tile_count(const tn_cl_layer *l)
+{
+    return l->kind == TN_CL_LAYER_DEPTHWISE ? 16 : l->kind == TN_CL_LAYER_EXPAND ? 4 * 3 * 5 * 4 * TN_COUNT(strip_rows) : 4 * 4 * 3 * 6 * 12;
+}
 
 tn_cl_tile tn_cl_tile_nth(const tn_cl_layer *l, size_t i)
 {
@@ -118,6 +163,10 @@ tn_cl_tile tn_cl_tile_nth(const tn_cl_layer *l, size_t i)
     const int p = 1 << i % 4;
     if (l->kind == TN_CL_LAYER_DEPTHWISE) {
         return (tn_cl_tile){1, p, 1, 1, 32 << i / 4 % 4, 1};
+    }
+    if (l->kind == TN_CL_LAYER_EXPAND) {
+        return (tn_cl_tile){.p = p, .ob = 1 << i / 4 % 3, .split_c = 1 << i / 12 % 5, .lanes_x = 32 << i / 60 % 4, .lanes_y = 1,
+                            .split_t = strip_rows[i / 240 % TN_COUNT(strip_rows)]};
     }
     return (tn_cl_tile){.p = p, .ob = 1 << i / 4 % 4, .split_t = splits_t[i / 16 % 3], .split_c = 1 << i / 48 % 6,
                         .lanes_x = 16 << i / 288 % 4, .lanes_y = 1 << i / 1152 % 3};
@@ -131,6 +180,14 @@ static tn_cl_tile cpu_tile(const tn_cl_layer *l, const tn_cl_facts *facts)
     tn_cl_tile t = {1, 1, 1, 1, lanes, 1};
     if (l->kind == TN_CL_LAYER_DEPTHWISE) {
         t.p = l->height >= 4 ? 4 : 1;
+        return t;
+    }
+    if (l->kind == TN_CL_LAYER_EXPAND) {
+        t.split_t = 1;
+        t.p = 4;
+        while (t.split_t < 8 && tn_cl_tile_room(&(tn_cl_tile){.split_t = t.split_t * 2}, l) * 16 <= MAX_LOCAL / 2) {
+            t.split_t *= 2;
+        }
         return t;
     }
     for (size_t i = 0; i < TN_COUNT(shapes); i++) {
@@ -155,7 +212,8 @@ tn_cl_tile tn_cl_tile_default(const tn_cl_layer *l, const tn_cl_facts *facts)
     for (size_t i = 0; i < n; i++) {
         const tn_cl_tile tile = tn_cl_tile_nth(l, i);
         // Larger groups take so few registers for each item that some kernels do not fit; a search may try them.
-        const bool small = tile.lanes_x * tile.lanes_y * tile.split_c * tile.split_t <= 256;
+        const int items = tile.lanes_x * tile.lanes_y * tile.split_c * (l->kind == TN_CL_LAYER_EXPAND ? 1 : tile.split_t);
+        const bool small = items <= (l->kind == TN_CL_LAYER_EXPAND ? 512 : 256);
         const double price = small && tn_cl_tile_valid(&tile, l, facts) ? tn_cl_tile_price(&tile, l, facts) : 0;
         if (price > 0 && (least < 0 || price < least)) {
             least = price;
@@ -204,7 +262,7 @@ double tn_cl_layer_price(tn_cl_context *cl, const tn_cl_layer *l)
 tn_cl_layer tn_cl_layer_choice(const tn_cl_layer *l)
 {
     tn_cl_layer choice = *l;
-    choice.kind = TN_CL_LAYER_CHOICE;
+    choice.kind = l->kind == TN_CL_LAYER_EXPAND ? TN_CL_LAYER_FUSE : TN_CL_LAYER_CHOICE;
     choice.pixels = l->map;
     return choice;
 }

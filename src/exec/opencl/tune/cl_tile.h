@@ -14,13 +14,17 @@ typedef struct tn_cl_tile {
 } tn_cl_tile;
 
 // WINOGRAD_n: the product of F(n, 3), a matrix for each tap; `pixels` counts its tiles. CHOICE: no kernel, but a row of the table that
-// says which of them a layer of kind CONV is computed by: `ob` of its tile is 1 (direct), 2 or 4.
+// says which of them a layer of kind CONV is computed by: `ob` of its tile is 1 (direct), 2 or 4. EXPAND: a convolution and the depthwise one
+// that alone reads it in one kernel: sides and stride are the second's, `group` counts the taps of the first, `in_blocks` are the first's; of its
+// tile `split_t` counts the rows of a group. FUSE: as CHOICE, for EXPAND: 1 (each on its own) or 2.
 #define TN_CL_LAYER_LIST(X)         \
     X(CONV, "conv")                 \
     X(DEPTHWISE, "depthwise")       \
     X(WINOGRAD_2, "winograd2")      \
     X(WINOGRAD_4, "winograd4")      \
-    X(CHOICE, "choice")
+    X(CHOICE, "choice")             \
+    X(EXPAND, "expand")             \
+    X(FUSE, "fuse")
 
 typedef enum tn_cl_layer_kind {
 #define X(name, text) TN_CL_LAYER_##name,
@@ -36,6 +40,7 @@ typedef struct tn_cl_layer {
     int64_t height;                   // rows of the result, for depthwise strips
     bool image, half;                 // how the grids are kept
     int64_t map;                      // results of one channel, also where `pixels` counts tiles
+    int64_t mid_height, mid_width;    // EXPAND: of the map between
 } tn_cl_layer;
 
 #define TN_CL_LAYER_TEXT 96
@@ -63,7 +68,10 @@ double tn_cl_winograd_moves(const tn_cl_layer *layer, const tn_cl_facts *facts);
 // number of products.
 double tn_cl_layer_price(tn_cl_context *cl, const tn_cl_layer *layer);
 
-// The row of the table that says how a CONV or WINOGRAD layer is computed.
+// Texels of one block of the map between that a group of EXPAND keeps.
+int64_t tn_cl_tile_room(const tn_cl_tile *tile, const tn_cl_layer *layer);
+
+// The row of the table that says how a CONV or WINOGRAD layer is computed, or an EXPAND layer.
 tn_cl_layer tn_cl_layer_choice(const tn_cl_layer *layer);
 
 // From the device's table, else the default.

@@ -25,12 +25,38 @@ typedef struct tn_cl_conv_memory {
     tn_cl_mem *x, *bias, *residual, *y;       // bias, residual: or NULL
 } tn_cl_conv_memory;
 
+// A convolution that is left to the step of the depthwise one that alone reads it.
+typedef struct tn_cl_ahead {
+    tn_cl_conv l;
+    const tn_node *node;
+    tn_cl_value *x;
+    const void *weights, *bias;               // bias: or NULL
+} tn_cl_ahead;
+
+typedef struct tn_cl_expand_memory {
+    tn_cl_mem *filter, *bias, *depthwise;     // bias: or NULL
+} tn_cl_expand_memory;
+
+// A convolution's numbers from its attributes and shapes. false: none that kernels know.
+bool tn_cl_conv_read(const tn_op *op, const void *attr, const tn_shape *x, const tn_shape *w, const tn_shape *y, tn_cl_conv *l);
+// Every tap of every result lies inside the map.
+bool tn_cl_conv_inside(const tn_cl_conv *l);
+// Operand 0 as `reader` takes it: a grid, or the planes of a picture as they come.
+tn_cl_mem *tn_cl_conv_operand(tn_cl_build *b, const tn_cl_conv *reader, tn_cl_value *x);
+// Operand 0 of the convolution `reader`, and what tn_cl_conv_results gives of `l`, as arguments; window and sides of `l` as macros and numbers.
+void tn_cl_conv_operands(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m, const tn_cl_conv *reader);
+void tn_cl_conv_window(tn_cl_build *b, const tn_cl_conv *l);
 // Bias, residual, result and activation as arguments of the step that is being written.
 void tn_cl_conv_results(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m);
 
 // Results of one side of a tile (2 or 4) where Winograd's way is the cheaper one, or 0: direct. By a measured row of the table, else by
 // the model's prices. direct: the layer as the direct kernel has it.
 int tn_cl_winograd_block(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m, const tn_cl_layer *direct);
+// Whether the convolution `l` is left to its reader, by a measured row of the table or by the model's prices; then out->ahead is set.
+bool tn_cl_expand_defers(tn_cl_build *b, const tn_cl_conv *l, const tn_query *query, tn_cl_value *const *in, tn_cl_value *out);
+// The depthwise convolution `l` with the one before it; m->x is set here.
+void tn_cl_expand_emit(tn_cl_build *b, const tn_cl_ahead *ahead, const tn_cl_conv *l, tn_cl_conv_memory *m, const void *weights);
+
 void tn_cl_winograd_emit(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m, const void *weights, int block);
 
 #endif

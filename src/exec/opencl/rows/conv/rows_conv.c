@@ -12,22 +12,22 @@ static tn_cl_sides dims_of(const tn_shape *shape)
     return (tn_cl_sides){d[0], d[1], d[2], d[3]};
 }
 
-static bool layer_of(const tn_query *query, tn_cl_conv *l)
+bool tn_cl_conv_read(const tn_op *op, const void *attr, const tn_shape *x, const tn_shape *w, const tn_shape *y, tn_cl_conv *l)
 {
     memset(l, 0, sizeof *l);
-    l->deconv = query->op == &tn_op_deconv;
+    l->deconv = op == &tn_op_deconv;
     if (l->deconv) {
-        const tn_deconv_attr *attr = query->attr;
-        l->group = attr->group;
-        l->act = &attr->act;
-        if (!tn_deconv_window(attr, &query->in[0]->shape, &query->in[1]->shape, &l->window)) {
+        const tn_deconv_attr *own = attr;
+        l->group = own->group;
+        l->act = &own->act;
+        if (!tn_deconv_window(own, x, w, &l->window)) {
             return false;
         }
     } else {
-        const tn_conv_attr *attr = query->attr;
-        l->group = attr->group;
-        l->act = &attr->act;
-        if (!tn_conv_window(attr, &query->in[0]->shape, &query->in[1]->shape, &l->window)) {
+        const tn_conv_attr *own = attr;
+        l->group = own->group;
+        l->act = &own->act;
+        if (!tn_conv_window(own, x, w, &l->window)) {
             return false;
         }
     }
@@ -35,16 +35,22 @@ static bool layer_of(const tn_query *query, tn_cl_conv *l)
         return false;
     }
     if (l->window.rank == 1) {
-        tn_window *w = &l->window;
-        w->kernel[1] = w->kernel[0], w->stride[1] = w->stride[0], w->dilation[1] = w->dilation[0], w->pad_begin[1] = w->pad_begin[0];
-        w->kernel[0] = w->stride[0] = w->dilation[0] = 1;
-        w->pad_begin[0] = 0;
+        tn_window *window = &l->window;
+        window->kernel[1] = window->kernel[0], window->stride[1] = window->stride[0], window->dilation[1] = window->dilation[0];
+        window->pad_begin[1] = window->pad_begin[0];
+        window->kernel[0] = window->stride[0] = window->dilation[0] = 1;
+        window->pad_begin[0] = 0;
     }
-    l->x = dims_of(&query->in[0]->shape);
-    l->y = dims_of(&query->out[0]->shape);
+    l->x = dims_of(x);
+    l->y = dims_of(y);
     l->kh = l->window.kernel[0];
     l->kw = l->window.kernel[1];
     return true;
+}
+
+static bool layer_of(const tn_query *query, tn_cl_conv *l)
+{
+    return tn_cl_conv_read(query->op, query->attr, &query->in[0]->shape, &query->in[1]->shape, &query->out[0]->shape, l);
 }
 
 // Positions are computed in 32 bits on the device: window numbers far outside are not for it.
@@ -77,7 +83,7 @@ static bool match_conv(const tn_query *query, const char **why)
     return true;
 }
 
-static void window_defines(tn_cl_build *b, const tn_cl_conv *l)
+void tn_cl_conv_window(tn_cl_build *b, const tn_cl_conv *l)
 {
     const tn_window *w = &l->window;
     const struct { const char *name; int64_t value; } defines[] = {
@@ -111,10 +117,11 @@ void tn_cl_conv_results(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_me
     tn_cl_mask(b, l->y.c);
 }
 
-static void operand_args(tn_cl_build *b, const tn_cl_conv_memory *o, const tn_cl_conv *l)
+void tn_cl_conv_operands(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, const tn_cl_conv *reader)
 {
+    const tn_cl_sides *x = &reader->x;
     if (o->x && !o->x->grid) {
-        tn_cl_in_planes(b, "X", o->x, (const int64_t[]){l->x.n, l->x.c, l->x.h, l->x.w});
+        tn_cl_in_planes(b, "X", o->x, (const int64_t[]){x->n, x->c, x->h, x->w});
     } else {
         tn_cl_in_grid(b, "X", o->x);
     }
@@ -128,8 +135,7 @@ static tn_cl_layer facts_of(const tn_cl_build *b, const tn_cl_conv *l, const tn_
                          .group = kind == TN_CL_LAYER_DEPTHWISE ? 1 : l->group, .height = l->y.h, .image = o->y && o->y->image, .half = b->half, .map = l->y.n * l->y.h * l->y.w};
 }
 
-// Every tap of every result lies inside the map.
-static bool inside(const tn_cl_conv *l)
+bool tn_cl_conv_inside(const tn_cl_conv *l)
 {
     const tn_window *w = &l->window;
     return !l->deconv && w->pad_begin[0] == 0 && w->pad_begin[1] == 0 &&
@@ -141,10 +147,10 @@ static void direct_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_me
     const int64_t group_out = l->group == 1 ? facts->out_blocks : facts->out_blocks / l->group;
     const int split = t->split_t * t->split_c;
     tn_cl_begin(b, "conv");
-    operand_args(b, o, l);
+    tn_cl_conv_operands(b, l, o, l);
     tn_cl_in_grid(b, "F", filter);
     tn_cl_int(b, "n", l->y.n);
-    window_defines(b, l);
+    tn_cl_conv_window(b, l);
     tn_cl_over(b, "ow", l->y.w);
     if (l->y.n == 1) {
         tn_cl_define(b, "ONE_PICTURE", "1");
@@ -156,7 +162,7 @@ static void direct_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_me
     tn_cl_int(b, "out_blocks", facts->out_blocks);
     const struct { const char *name; int value; } defines[] = {
         {"OB", t->ob}, {"P", t->p}, {"SPLIT_T", t->split_t}, {"SPLIT_C", t->split_c}, {"LANES_X", t->lanes_x}, {"LANES_Y", t->lanes_y},
-        {"INSIDE", inside(l)}, {"UNROLL", b->cl->facts.is_cpu || t->ob * t->p > 8 ? 1 : t->ob * t->p > 2 ? 2 : 4},
+        {"INSIDE", tn_cl_conv_inside(l)}, {"UNROLL", b->cl->facts.is_cpu || t->ob * t->p > 8 ? 1 : t->ob * t->p > 2 ? 2 : 4},
     };
     for (size_t i = 0; i < TN_COUNT(defines); i++) {
         tn_cl_define(b, defines[i].name, "%d", defines[i].value);
@@ -192,9 +198,9 @@ static void emit_direct(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_me
 static void depthwise_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, tn_cl_mem *filter, const tn_cl_layer *facts, const tn_cl_tile *t)
 {
     tn_cl_begin(b, "conv_depthwise");
-    operand_args(b, o, l);
+    tn_cl_conv_operands(b, l, o, l);
     tn_cl_in_grid(b, "F", filter);
-    window_defines(b, l);
+    tn_cl_conv_window(b, l);
     tn_cl_define(b, "P", "%d", t->p);
     tn_cl_define(b, "UNROLL", "%d", l->kh * l->kw <= 9 ? 3 : 1);
     tn_cl_over(b, "ow", l->y.w);
@@ -225,9 +231,9 @@ static void emit_group(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_mem
 {
     tn_cl_mem *filter = tn_cl_upload(b, weights, (size_t)(l->y.c * in_channels * l->kh * l->kw) * sizeof(float));
     tn_cl_begin(b, "conv_group");
-    operand_args(b, o, l);
+    tn_cl_conv_operands(b, l, o, l);
     tn_cl_in(b, "float", "f", filter);
-    window_defines(b, l);
+    tn_cl_conv_window(b, l);
     tn_cl_int(b, "group_out", l->y.c / l->group);
     tn_cl_int(b, "group_in", in_channels);
     tn_cl_int(b, "out_channels", l->y.c);
@@ -253,6 +259,13 @@ static float *turned(tn_cl_build *b, const tn_cl_conv *l, const tn_tensor *w, in
     return out;
 }
 
+// The first layer of a network for pictures reads them as they come.
+tn_cl_mem *tn_cl_conv_operand(tn_cl_build *b, const tn_cl_conv *reader, tn_cl_value *x)
+{
+    const bool planes = reader->x.c <= 4 && reader->group == 1 && !x->cells && x->plain && x->value->n_uses == 1;
+    return planes ? x->plain : tn_cl_grid(b, x);
+}
+
 static void emit_conv(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
 {
     tn_cl_conv l;
@@ -262,9 +275,11 @@ static void emit_conv(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     }
     const int64_t in_channels = l.x.c / l.group, out_channels = l.y.c / l.group;
     const void *weights = l.deconv ? turned(b, &l, query->in[1], in_channels) : query->in[1]->data;
-    // The first layer of a network for pictures reads them as they come.
-    const bool planes = l.x.c <= 4 && l.group == 1 && !in[0]->cells && in[0]->plain && in[0]->value->n_uses == 1;
-    tn_cl_conv_memory o = {.x = planes ? in[0]->plain : tn_cl_grid(b, in[0])};
+    tn_cl_conv_memory o = {.x = NULL};
+    if (tn_cl_expand_defers(b, &l, query, in, out[0])) {
+        return;
+    }
+    o.x = in[0]->ahead ? NULL : tn_cl_conv_operand(b, &l, in[0]);
     if (query->n_in > 2 && in[2]) {
         const int64_t dims[4] = {l.y.c, 1, 1, 1};
         o.bias = tn_cl_weight(b, TN_CL_ARGUMENT, dims, 0, query->in[2]->data);
@@ -274,7 +289,9 @@ static void emit_conv(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     if (b->status != TN_OK) {
         return;
     }
-    if (l.group == 1 || (in_channels % 4 == 0 && out_channels % 4 == 0)) {
+    if (in[0]->ahead) {
+        tn_cl_expand_emit(b, in[0]->ahead, &l, &o, weights);
+    } else if (l.group == 1 || (in_channels % 4 == 0 && out_channels % 4 == 0)) {
         emit_direct(b, &l, &o, weights, in_channels);
     } else if (!l.deconv && in_channels == 1 && out_channels == 1) {
         emit_depthwise(b, &l, &o, weights);
