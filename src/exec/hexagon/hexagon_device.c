@@ -103,7 +103,7 @@ static void hexagon_give(tn_device *device, void *block)
 {
     tn_hex_link *link = ((tn_hex_device *)device)->link;
     tn_hex_link_lock(link);
-    tn_hex_buffer *buffer = tn_hex_buffer_find(link, block, 0);
+    tn_hex_buffer *buffer = tn_hex_buffer_find(link, block, 1);     // of no byte, the one that ends here would do as well
     tn_hex_link_unlock(link);
     tn_hex_buffer_give(link, buffer);
 }

@@ -1,270 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-// The host side of the DSP, over the real program in the emulator: bits equal to the CPU's, no copies, deadlines, a program that is killed
-// again and again, and one that answers nonsense. Skipped where there is no emulator. TENON_TEST_LONG=1: more kills.
-#include "support/unit.h"
+// The host side of the DSP, over the real program in the emulator: bits equal to the CPU's and no copies; and over a program that answers
+// nonsense. The first part is skipped where there is no emulator.
+#include "hex_bench.h"
 
-#include "exec/blocks.h"
-#include "exec/hexagon/hex_flow.h"
-#include "exec/program.h"
 #include "pass/pass.h"
 #include "support/graph_text.h"
-#include "sys/clock.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-extern const tn_device_vtable tn_device_cpu, tn_device_hexagon;
-
-// Convolutions of both kinds, a sum, a table, a join, pooling and a product: most of what nets are made of.
-static const char *const text =
-    "graph \"g\" (%x: uint8[1,8,12,12]) -> (%y, %p)\n"
-    "  %c = qlinear_conv(%x, %s: const float32[](0.02), %z: const uint8[](120), %w: const int8[16,8,3,3], %ws: const float32[](0.01), -, "
-    "%cs: const float32[](0.05), %cz: const uint8[](100), %b: const int32[16]) {kernel=[3,3], pads=[1,1,1,1], rounding=ROUNDING, low=100}\n"
-    "  %d = qlinear_conv(%c, %cs, %cz, %dw: const int8[16,1,3,3], %ws, -, %cs, %cz) {kernel=[3,3], pads=[1,1,1,1], group=16, rounding=ROUNDING}\n"
-    "  %a = qlinear_add(%c, %cs, %cz, %d, %cs, %cz, %as: const float32[](0.08), %az: const uint8[](90)) {rounding=ROUNDING}\n"
-    "  %t = qlinear_table(%a, %table: const uint8[256])\n"
-    "  %j = concat(%t, %a) {axis=1}\n"
-    "  %m = max_pool(%j) {kernel=[2,2], strides=[2,2]}\n"
-    "  %g = qlinear_global_average_pool(%m, %as, %az, %as, %az) {rounding=ROUNDING}\n"
-    "  %f = flatten(%g) {axis=1}\n"
-    "  %y = qlinear_matmul(%f, %as, %az, %v: const int8[32,10], %ws, -, %cs, %cz) {rounding=ROUNDING}\n"
-    "  %p = identity(%m)\n";
-
-typedef struct bench {
-    tn_heap heap;
-    tn_graph *graph;
-    tn_weights weights;
-    tn_cpu cpu;
-    tn_device *devices[2];
-    tn_plan_context context[2];       // on the DSP, on the CPU
-    tn_program *program[2];
-    tn_block_cache blocks;
-    uint8_t *x;                       // in memory that the DSP sees
-    tn_tensor feed;
-    tn_diag diag;
-} bench;
-
-static char *with_rounding(const char *rounding)
-{
-    char *out = malloc(8192), *to = out;
-    for (const char *at = text; *at;) {
-        const bool here = strncmp(at, "ROUNDING", 8) == 0;
-        to += here ? sprintf(to, "%s", rounding) : 0;
-        *to = here ? *to : *at;
-        to += !here;
-        at += here ? 8 : 1;
-    }
-    *to = 0;
-    return out;
-}
-
-static bool present(void)
-{
-    const char *what = "";
-    if (!tn_hex_qemu.present(&what)) {
-        print_message("%s\n", what);
-        return false;
-    }
-    return true;
-}
-
-static void open_bench(bench *b, const char *rounding)
-{
-    if (!present()) {
-        skip();
-    }
-    memset(b, 0, sizeof *b);
-    tn_heap_init(&b->heap, NULL, NULL, NULL);
-    tn_diag_clear(&b->diag);
-    tn_cpu_detect(&b->cpu);
-    char *full = with_rounding(rounding);
-    b->graph = tn_graph_parse(full, &b->heap, &b->diag);
-    free(full);
-    if (!b->graph || tn_infer_graph(b->graph, &b->heap, &b->diag) != TN_OK) {
-        fail_msg("%s: %s", b->diag.place, b->diag.message);
-    }
-    assert_int_equal(tn_weights_init(&b->weights, &b->heap, &b->diag), TN_OK);
-    assert_int_equal(tn_device_hexagon.open(&b->devices[0], &b->heap, &b->cpu, &b->diag), TN_OK);
-    assert_int_equal(tn_device_cpu.open(&b->devices[1], &b->heap, &b->cpu, &b->diag), TN_OK);
-    b->blocks.heap = &b->heap;
-    for (int i = 0; i < 2; i++) {
-        b->context[i] = (tn_plan_context){.heap = &b->heap, .weights = &b->weights, .cpu = b->cpu, .threads = 1, .devices = b->devices + i,
-                                          .n_devices = (size_t)(2 - i), .device = i ? NULL : "hexagon", .precision = "fp32",
-                                          .limit_tensor = UINT32_MAX, .limit_work = UINT64_MAX, .limit_loop = 1000, .blocks = &b->blocks,
-                                          .memory = i ? NULL : b->devices[0]};
-        assert_int_equal(tn_program_create(&b->program[i], b->graph, &b->context[i], 4, &b->diag), TN_OK);
-    }
-    b->x = b->devices[0]->vtable->take(b->devices[0], 8 * 144);
-    assert_non_null(b->x);
-    for (int i = 0; i < 8 * 144; i++) {
-        b->x[i] = (uint8_t)(i * 37 + i / 7);
-    }
-    b->feed = (tn_tensor){.dtype = TN_U8, .shape = {4, {1, 8, 12, 12}}, .data = b->x};
-}
-
-static void close_bench(bench *b)
-{
-    tn_program_destroy(b->program[0]);
-    tn_program_destroy(b->program[1]);
-    b->devices[0]->vtable->give(b->devices[0], b->x);
-    tn_device_hexagon.close(b->devices[0]);
-    tn_device_cpu.close(b->devices[1]);
-    tn_weights_deinit(&b->weights);
-    tn_graph_destroy(b->graph);
-}
-
-static tn_status run_on(bench *b, int where, tn_result_slot *results, uint64_t deadline)
-{
-    tn_arena objects;
-    tn_arena_init(&objects, &b->heap);
-    tn_run run = {.context = &b->context[where], .diag = &b->diag, .objects = &objects, .deadline_ns = deadline};
-    memset(results, 0, 2 * sizeof *results);
-    tn_diag_clear(&b->diag);
-    const tn_status status = tn_program_run(b->program[where], &run, &b->feed, results);
-    tn_arena_deinit(&objects);
-    return status;
-}
-
-static void compare(const tn_result_slot *dsp, const tn_result_slot *cpu)
-{
-    for (int i = 0; i < 2; i++) {
-        assert_int_equal(tn_tensor_count(&dsp[i].tensor), tn_tensor_count(&cpu[i].tensor));
-        assert_memory_equal(dsp[i].tensor.data, cpu[i].tensor.data, (size_t)tn_tensor_count(&cpu[i].tensor));
-    }
-}
-
-static tn_hex_link *link_of(const bench *b) { return ((tn_hex_device *)b->devices[0])->link; }
-
 // ---- bits and bytes ----
 
 static void check_bits(const char *rounding)
 {
-    bench b;
+    hex_bench b;
     tn_result_slot dsp[2], cpu[2];
-    open_bench(&b, rounding);
-    assert_int_equal(run_on(&b, 1, cpu, 0), TN_OK);
-    if (run_on(&b, 0, dsp, 0) != TN_OK) {
+    hex_bench_open_net(&b, rounding);
+    assert_int_equal(hex_bench_run(&b, HEX_CPU, cpu, 0), TN_OK);
+    if (hex_bench_run(&b, HEX_DSP, dsp, 0) != TN_OK) {
         fail_msg("%s: %s", b.diag.place, b.diag.message);
     }
-    compare(dsp, cpu);
+    hex_bench_compare(&b, dsp, cpu);
     const tn_plan *plan = tn_program_plan(b.program[0]);
     assert_int_equal(plan->n_steps, 1);                      // whole, by one call
     // Results lie where the DSP wrote them, and nothing was copied.
-    assert_non_null(tn_hex_buffer_find(link_of(&b), dsp[0].tensor.data, 10));
+    assert_non_null(tn_hex_buffer_find(hex_bench_link(&b), dsp[0].tensor.data, 10));
     assert_int_equal(b.devices[0]->vtable->copied(b.devices[0]), 0);
     // An input that the DSP cannot see is copied, and counted.
-    uint8_t *mine = malloc(8 * 144);
-    memcpy(mine, b.x, 8 * 144);
+    uint8_t *mine = malloc(HEX_INPUT);
+    memcpy(mine, b.x, HEX_INPUT);
     b.feed.data = mine;
-    assert_int_equal(run_on(&b, 0, dsp, 0), TN_OK);
-    compare(dsp, cpu);
-    assert_int_equal(b.devices[0]->vtable->copied(b.devices[0]), 8 * 144);
+    assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, 0), TN_OK);
+    hex_bench_compare(&b, dsp, cpu);
+    assert_int_equal(b.devices[0]->vtable->copied(b.devices[0]), HEX_INPUT);
     free(mine);
-    close_bench(&b);
+    hex_bench_close(&b);
 }
 
 static void test_float_rne(void **state) { check_bits("float_rne"); }
 static void test_fixed_q31(void **state) { check_bits("fixed_q31"); }
-
-// What a run costs beyond the DSP's own time: the least of many, because the machine may be busy.
-static void test_overhead(void **state)
-{
-    bench b;
-    tn_result_slot dsp[2];
-    uint64_t least = UINT64_MAX;
-    open_bench(&b, "fixed_q31");
-    for (int i = 0; i < 60; i++) {
-        const uint64_t begin = tn_clock_ns();
-        assert_int_equal(run_on(&b, 0, dsp, 0), TN_OK);
-        const uint64_t all = tn_clock_ns() - begin, own = 1000 * ((const tn_hex_flow *)tn_program_plan(b.program[0])->flows[0])->dsp_us;
-        least = i > 2 && all > own && all - own < least ? all - own : least;
-    }
-    print_message("%u us on the host beside the DSP's own time\n", (unsigned)(least / 1000));
-    assert_true(least < 2000000);
-    close_bench(&b);
-}
-
-// ---- a program that dies ----
-
-typedef struct killer {
-    pid_t pid;
-    unsigned wait_us;
-} killer;
-
-static void *kill_later(void *context)
-{
-    const killer *k = context;
-    usleep(k->wait_us);
-    kill(k->pid, SIGKILL);
-    return NULL;
-}
-
-static void test_kill(void **state)
-{
-    const int rounds = getenv("TENON_TEST_LONG") ? 100 : 8;
-    bench b;
-    tn_result_slot dsp[2], cpu[2];
-    int died = 0;
-    uint64_t longest = 0;
-    open_bench(&b, "fixed_q31");
-    assert_int_equal(run_on(&b, 1, cpu, 0), TN_OK);
-    assert_int_equal(run_on(&b, 0, dsp, 0), TN_OK);
-    for (int i = 0; i < rounds; i++) {
-        killer k = {link_of(&b)->transport->process(link_of(&b)->state), (unsigned)(i * 97 % 3000)};
-        pthread_t thread;
-        assert_int_equal(pthread_create(&thread, NULL, kill_later, &k), 0);
-        tn_status status = TN_OK;
-        for (int turn = 0; turn < 50 && status == TN_OK; turn++) {
-            status = run_on(&b, 0, dsp, 0);
-            if (status == TN_OK) {
-                compare(dsp, cpu);
-            }
-        }
-        pthread_join(thread, NULL);
-        died += status == TN_DEVICE;
-        assert_true(status == TN_OK || status == TN_DEVICE);
-        // The next run starts it again, soon.
-        const uint64_t begin = tn_clock_ns();
-        if (run_on(&b, 0, dsp, 0) == TN_DEVICE) {
-            assert_int_equal(run_on(&b, 0, dsp, 0), TN_OK);   // killed after the last turn of the round
-        }
-        compare(dsp, cpu);
-        longest = tn_clock_ns() - begin > longest ? tn_clock_ns() - begin : longest;
-        assert_true(longest < 5000000000u);
-    }
-    print_message("%d of %d kills hit a run; longest restart with its run %u ms\n", died, rounds, (unsigned)(longest / 1000000));
-    close_bench(&b);
-}
-
-static void test_deadline(void **state)
-{
-    bench b;
-    tn_result_slot dsp[2], cpu[2];
-    open_bench(&b, "float_rne");
-    assert_int_equal(run_on(&b, 1, cpu, 0), TN_OK);
-    assert_int_equal(run_on(&b, 0, dsp, 0), TN_OK);
-    // Stopped: the program hangs for good.
-    kill(link_of(&b)->transport->process(link_of(&b)->state), SIGSTOP);
-    const uint64_t begin = tn_clock_ns();
-    assert_int_equal(run_on(&b, 0, dsp, begin + 100000000u), TN_DEADLINE);
-    assert_true(tn_clock_ns() - begin < 3000000000u);
-    assert_int_equal(run_on(&b, 0, dsp, 0), TN_OK);
-    compare(dsp, cpu);
-    // Another session has the DSP: the run waits no longer than it may, and the DSP goes on.
-    tn_hex_link_lock(link_of(&b));
-    const uint64_t sessions = link_of(&b)->session;
-    assert_int_equal(run_on(&b, 0, dsp, tn_clock_ns() + 30000000u), TN_DEADLINE);
-    tn_hex_link_unlock(link_of(&b));
-    assert_int_equal(run_on(&b, 0, dsp, tn_clock_ns() + 60000000000u), TN_OK);
-    assert_int_equal(link_of(&b)->session, sessions);
-    compare(dsp, cpu);
-    close_bench(&b);
-}
 
 // ---- a program that lies ----
 
@@ -382,7 +160,7 @@ static void test_lies(void **state)
     tn_heap heap;
     tn_diag diag;
     tn_cpu cpu;
-    uint8_t x[8 * 144] = {0}, y[8 * 144], p[8 * 36];
+    uint8_t x[HEX_INPUT] = {0}, y[HEX_INPUT], p[8 * 36];
     tn_heap_init(&heap, NULL, NULL, NULL);
     tn_diag_clear(&diag);
     tn_cpu_detect(&cpu);
@@ -425,8 +203,7 @@ static void test_lies(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_float_rne), cmocka_unit_test(test_fixed_q31), cmocka_unit_test(test_overhead), cmocka_unit_test(test_kill), cmocka_unit_test(test_deadline),
-        cmocka_unit_test(test_lies),
+        cmocka_unit_test(test_float_rne), cmocka_unit_test(test_fixed_q31), cmocka_unit_test(test_lies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The FastRPC transport over an imitation of the vendor's library, behind which the emulated DSP runs: the same bits as the CPU, memory
 // of the library's own and no copies, a process that dies and is opened again, a call that hangs and is ended. Skipped without both.
-#include "support/unit.h"
+#include "hex_bench.h"
 
-#include "exec/blocks.h"
-#include "exec/hexagon/hex_flow.h"
-#include "exec/program.h"
 #include "hexagon/fake_cdsprpc.h"
-#include "pass/pass.h"
-#include "support/graph_text.h"
 #include "sys/clock.h"
 
 #include <dlfcn.h>
@@ -19,8 +14,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
-
-extern const tn_device_vtable tn_device_cpu, tn_device_hexagon;
 
 static const char *const text =
     "graph \"g\" (%x: uint8[1,8,12,12]) -> (%c)\n"
@@ -130,104 +123,38 @@ static bool load_library(void)
 
 // ---- runs ----
 
-typedef struct bench {
-    tn_heap heap;
-    tn_graph *graph;
-    tn_weights weights;
-    tn_cpu cpu;
-    tn_device *devices[2];
-    tn_plan_context context[2];       // on the DSP, on the CPU
-    tn_program *program[2];
-    tn_block_cache blocks;
-    uint8_t *x;
-    tn_diag diag;
-} bench;
-
-static void open_bench(bench *b)
-{
-    memset(b, 0, sizeof *b);
-    tn_heap_init(&b->heap, NULL, NULL, NULL);
-    tn_diag_clear(&b->diag);
-    tn_cpu_detect(&b->cpu);
-    b->graph = tn_graph_parse(text, &b->heap, &b->diag);
-    assert_non_null(b->graph);
-    assert_int_equal(tn_infer_graph(b->graph, &b->heap, &b->diag), TN_OK);
-    assert_int_equal(tn_weights_init(&b->weights, &b->heap, &b->diag), TN_OK);
-    if (tn_device_hexagon.open(&b->devices[0], &b->heap, &b->cpu, &b->diag) != TN_OK) {
-        fail_msg("%s", b->diag.message);
-    }
-    assert_int_equal(tn_device_cpu.open(&b->devices[1], &b->heap, &b->cpu, &b->diag), TN_OK);
-    b->blocks.heap = &b->heap;
-    for (int i = 0; i < 2; i++) {
-        b->context[i] = (tn_plan_context){.heap = &b->heap, .weights = &b->weights, .cpu = b->cpu, .threads = 1, .devices = b->devices + i,
-                                          .n_devices = (size_t)(2 - i), .device = i ? NULL : "hexagon", .precision = "fp32",
-                                          .limit_tensor = UINT32_MAX, .limit_work = UINT64_MAX, .limit_loop = 1000, .blocks = &b->blocks,
-                                          .memory = i ? NULL : b->devices[0]};
-        assert_int_equal(tn_program_create(&b->program[i], b->graph, &b->context[i], 4, &b->diag), TN_OK);
-    }
-    b->x = b->devices[0]->vtable->take(b->devices[0], 8 * 144);
-    assert_non_null(b->x);
-    for (int i = 0; i < 8 * 144; i++) {
-        b->x[i] = (uint8_t)(i * 37 + i / 7);
-    }
-}
-
-static void close_bench(bench *b)
-{
-    tn_program_destroy(b->program[0]);
-    tn_program_destroy(b->program[1]);
-    b->devices[0]->vtable->give(b->devices[0], b->x);
-    tn_device_hexagon.close(b->devices[0]);
-    tn_device_cpu.close(b->devices[1]);
-    tn_weights_deinit(&b->weights);
-    tn_graph_destroy(b->graph);
-}
-
-static tn_status run_on(bench *b, int where, tn_result_slot *result, uint64_t deadline)
-{
-    const tn_tensor feed = {.dtype = TN_U8, .shape = {4, {1, 8, 12, 12}}, .data = b->x};
-    tn_arena objects;
-    tn_arena_init(&objects, &b->heap);
-    tn_run run = {.context = &b->context[where], .diag = &b->diag, .objects = &objects, .deadline_ns = deadline};
-    memset(result, 0, sizeof *result);
-    tn_diag_clear(&b->diag);
-    const tn_status status = tn_program_run(b->program[where], &run, &feed, result);
-    tn_arena_deinit(&objects);
-    return status;
-}
-
 static void test_phone(void **state)
 {
     const char *what = "";
-    bench b;
-    tn_result_slot got, want;
+    hex_bench b;
+    tn_result_slot got[HEX_MOST_RESULTS], want[HEX_MOST_RESULTS];
     tn_heap_init(&dsp.heap, NULL, NULL, NULL);
     if (!tn_hex_qemu.present(&what) || !load_library()) {
         print_message("no emulator, or no imitated library\n");
         skip();
     }
     assert_true(tn_hex_fastrpc.present(&what));
-    open_bench(&b);
-    const tn_hex_link *link = ((tn_hex_device *)b.devices[0])->link;
+    hex_bench_open(&b, text);
+    const tn_hex_link *link = hex_bench_link(&b);
     assert_ptr_equal(link->transport, &tn_hex_fastrpc);
-    assert_int_equal(run_on(&b, 1, &want, 0), TN_OK);
-    assert_int_equal(run_on(&b, 0, &got, 0), TN_OK);
-    assert_memory_equal(got.tensor.data, want.tensor.data, 16 * 144);
+    assert_int_equal(hex_bench_run(&b, HEX_CPU, want, 0), TN_OK);
+    assert_int_equal(hex_bench_run(&b, HEX_DSP, got, 0), TN_OK);
+    hex_bench_compare(&b, got, want);
     assert_int_equal(b.devices[0]->vtable->copied(b.devices[0]), 0);
     assert_true(dsp.calls > 5);
     // The process dies: an error for that run, and the next opens it again.
     kill(dsp.process, SIGKILL);
-    assert_int_equal(run_on(&b, 0, &got, 0), TN_DEVICE);
+    assert_int_equal(hex_bench_run(&b, HEX_DSP, got, 0), TN_DEVICE);
     assert_non_null(strstr(b.diag.message, "FastRPC error 0x27"));
-    assert_int_equal(run_on(&b, 0, &got, 0), TN_OK);
-    assert_memory_equal(got.tensor.data, want.tensor.data, 16 * 144);
+    assert_int_equal(hex_bench_run(&b, HEX_DSP, got, 0), TN_OK);
+    hex_bench_compare(&b, got, want);
     assert_int_equal(dsp.opened, 2);
     // It hangs: the deadline ends the call by ending the process.
     kill(dsp.process, SIGSTOP);
-    assert_int_equal(run_on(&b, 0, &got, tn_clock_ns() + 100000000u), TN_DEADLINE);
-    assert_int_equal(run_on(&b, 0, &got, 0), TN_OK);
-    assert_memory_equal(got.tensor.data, want.tensor.data, 16 * 144);
-    close_bench(&b);
+    assert_int_equal(hex_bench_run(&b, HEX_DSP, got, tn_clock_ns() + 100000000u), TN_DEADLINE);
+    assert_int_equal(hex_bench_run(&b, HEX_DSP, got, 0), TN_OK);
+    hex_bench_compare(&b, got, want);
+    hex_bench_close(&b);
     dsp_close();
 }
 

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+// hex_bench.h: the engine below sessions, so that tests reach the line to the DSP.
+// Ownership: see hex_bench.h. Threads: one.
+#include "hex_bench.h"
+
+#include "pass/pass.h"
+#include "support/graph_text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Convolutions of both kinds, a sum, a table, a join, pooling and a product: most of what nets are made of.
+static const char *const net =
+    "graph \"g\" (%x: uint8[1,8,12,12]) -> (%y, %p)\n"
+    "  %c = qlinear_conv(%x, %s: const float32[](0.02), %z: const uint8[](120), %w: const int8[16,8,3,3], %ws: const float32[](0.01), -, "
+    "%cs: const float32[](0.05), %cz: const uint8[](100), %b: const int32[16]) {kernel=[3,3], pads=[1,1,1,1], rounding=ROUNDING, low=100}\n"
+    "  %d = qlinear_conv(%c, %cs, %cz, %dw: const int8[16,1,3,3], %ws, -, %cs, %cz) {kernel=[3,3], pads=[1,1,1,1], group=16, rounding=ROUNDING}\n"
+    "  %a = qlinear_add(%c, %cs, %cz, %d, %cs, %cz, %as: const float32[](0.08), %az: const uint8[](90)) {rounding=ROUNDING}\n"
+    "  %t = qlinear_table(%a, %table: const uint8[256])\n"
+    "  %j = concat(%t, %a) {axis=1}\n"
+    "  %m = max_pool(%j) {kernel=[2,2], strides=[2,2]}\n"
+    "  %g = qlinear_global_average_pool(%m, %as, %az, %as, %az) {rounding=ROUNDING}\n"
+    "  %f = flatten(%g) {axis=1}\n"
+    "  %y = qlinear_matmul(%f, %as, %az, %v: const int8[32,10], %ws, -, %cs, %cz) {rounding=ROUNDING}\n"
+    "  %p = identity(%m)\n";
+
+bool hex_bench_present(void)
+{
+    const char *what = "";
+    if (!tn_hex_qemu.present(&what)) {
+        print_message("%s\n", what);
+        return false;
+    }
+    return true;
+}
+
+void hex_bench_open(hex_bench *b, const char *text)
+{
+    memset(b, 0, sizeof *b);
+    tn_heap_init(&b->heap, NULL, NULL, NULL);
+    tn_diag_clear(&b->diag);
+    tn_cpu_detect(&b->cpu);
+    b->graph = tn_graph_parse(text, &b->heap, &b->diag);
+    if (!b->graph || tn_infer_graph(b->graph, &b->heap, &b->diag) != TN_OK) {
+        fail_msg("%s: %s", b->diag.place, b->diag.message);
+    }
+    assert_int_equal(tn_weights_init(&b->weights, &b->heap, &b->diag), TN_OK);
+    if (tn_device_hexagon.open(&b->devices[0], &b->heap, &b->cpu, &b->diag) != TN_OK) {
+        fail_msg("%s", b->diag.message);
+    }
+    assert_int_equal(tn_device_cpu.open(&b->devices[1], &b->heap, &b->cpu, &b->diag), TN_OK);
+    b->blocks.heap = &b->heap;
+    for (int i = 0; i < HEX_WHERES; i++) {
+        b->context[i] = (tn_plan_context){.heap = &b->heap, .weights = &b->weights, .cpu = b->cpu, .threads = 1, .devices = b->devices + i,
+                                          .n_devices = (size_t)(2 - i), .device = i == HEX_DSP ? "hexagon" : NULL, .precision = "fp32",
+                                          .limit_tensor = UINT32_MAX, .limit_work = UINT64_MAX, .limit_loop = 1000, .blocks = &b->blocks,
+                                          .memory = i == HEX_DSP ? b->devices[0] : NULL};
+        assert_int_equal(tn_program_create(&b->program[i], b->graph, &b->context[i], 4, &b->diag), TN_OK);
+    }
+    b->x = b->devices[0]->vtable->take(b->devices[0], HEX_INPUT);
+    assert_non_null(b->x);
+    for (int i = 0; i < HEX_INPUT; i++) {
+        b->x[i] = (uint8_t)(i * 37 + i / 7);
+    }
+    b->feed = (tn_tensor){.dtype = TN_U8, .shape = {4, {1, 8, 12, 12}}, .data = b->x};
+}
+
+static char *with_rounding(const char *rounding)
+{
+    char *out = malloc(8192), *to = out;
+    for (const char *at = net; *at;) {
+        const bool here = strncmp(at, "ROUNDING", 8) == 0;
+        to += here ? sprintf(to, "%s", rounding) : 0;
+        *to = here ? *to : *at;
+        to += !here;
+        at += here ? 8 : 1;
+    }
+    *to = 0;
+    return out;
+}
+
+void hex_bench_open_net(hex_bench *b, const char *rounding)
+{
+    if (!hex_bench_present()) {
+        skip();
+    }
+    char *full = with_rounding(rounding);
+    hex_bench_open(b, full);
+    free(full);
+}
+
+void hex_bench_close(hex_bench *b)
+{
+    tn_program_destroy(b->program[HEX_DSP]);
+    tn_program_destroy(b->program[HEX_CPU]);
+    b->devices[0]->vtable->give(b->devices[0], b->x);
+    tn_device_hexagon.close(b->devices[0]);
+    tn_device_cpu.close(b->devices[1]);
+    tn_weights_deinit(&b->weights);
+    tn_graph_destroy(b->graph);
+    tn_block_trim(&b->blocks);
+    assert_int_equal(atomic_load(&b->heap.live_blocks), 0);
+}
+
+tn_status hex_bench_run(hex_bench *b, int where, tn_result_slot *results, uint64_t deadline_ns)
+{
+    tn_arena objects;
+    tn_arena_init(&objects, &b->heap);
+    tn_run run = {.context = &b->context[where], .diag = &b->diag, .objects = &objects, .deadline_ns = deadline_ns};
+    memset(results, 0, HEX_MOST_RESULTS * sizeof *results);
+    tn_diag_clear(&b->diag);
+    const tn_status status = tn_program_run(b->program[where], &run, &b->feed, results);
+    tn_arena_deinit(&objects);
+    return status;
+}
+
+tn_hex_link *hex_bench_link(const hex_bench *b) { return ((tn_hex_device *)b->devices[0])->link; }
+
+pid_t hex_bench_process(const hex_bench *b)
+{
+    const tn_hex_link *link = hex_bench_link(b);
+    return link->transport->process(link->state);
+}
+
+void hex_bench_compare(const hex_bench *b, const tn_result_slot *got, const tn_result_slot *want)
+{
+    for (size_t i = 0; i < b->graph->n_outputs; i++) {
+        size_t bytes;
+        assert_true(tn_tensor_bytes(&want[i].tensor, &bytes));
+        assert_int_equal(tn_tensor_count(&got[i].tensor), tn_tensor_count(&want[i].tensor));
+        assert_memory_equal(got[i].tensor.data, want[i].tensor.data, bytes);
+    }
+}
