@@ -97,8 +97,7 @@ static tn_status send(tn_hex_flow *flow, uint32_t number, const char *what, int 
     return TN_OK;
 }
 
-// Under the lock, the link ready: the DSP has the graph afterwards.
-static tn_status hand_over(tn_hex_flow *flow, tn_diag *diag)
+tn_status tn_hex_flow_ready(tn_hex_flow *flow, tn_diag *diag)
 {
     uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
     if (flow->session == flow->link->session) {
@@ -170,7 +169,7 @@ tn_status tn_hex_flow_make(tn_hex_device *device, const tn_flow_request *request
     if (status == TN_OK) {
         tn_hex_link_lock(link);
         status = tn_hex_link_ready(link, request->diag);
-        status = status == TN_OK ? hand_over(flow, request->diag) : status;
+        status = status == TN_OK ? tn_hex_flow_ready(flow, request->diag) : status;
         tn_hex_link_unlock(link);
     }
     if (status != TN_OK) {
@@ -249,7 +248,7 @@ static tn_status execute(tn_hex_flow *flow, const tn_flow_run *run)
 {
     tn_hex_link *link = flow->link;
     TN_TRY(tn_hex_link_ready(link, run->diag));
-    TN_TRY(hand_over(flow, run->diag));
+    TN_TRY(tn_hex_flow_ready(flow, run->diag));
     TN_TRY(place_tensors(flow, run, false));
     const uint32_t args[3] = {flow->id, (uint32_t)flow->graph->n_inputs, (uint32_t)flow->graph->n_outputs};
     tn_hex_call call = {.call = TN_HEX_CALL_EXECUTE, .args = args, .n_args = 3, .place = flow->graph->first ? flow->graph->first->name : "hexagon",

@@ -26,6 +26,8 @@ typedef struct tn_hex_flow {
 } tn_hex_flow;
 
 tn_status tn_hex_flow_make(tn_hex_device *device, const tn_flow_request *request, tn_hex_flow **flow);
+// Under the link's lock, the link ready: the DSP has the graph when it succeeds; one that was started anew is given it again.
+tn_status tn_hex_flow_ready(tn_hex_flow *flow, tn_diag *diag);
 tn_status tn_hex_flow_run(tn_hex_flow *flow, const tn_flow_run *run);
 void tn_hex_flow_release(tn_hex_flow *flow);
 
