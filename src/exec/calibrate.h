@@ -19,4 +19,11 @@ void tn_ranges_free(tn_range *ranges, size_t count, tn_heap *heap);
 tn_status tn_quantised_error(const tn_graph *const graphs[2], const tn_plan_context *context, tn_workers *workers, const tn_tensor *samples,
                              size_t n_samples, double *error, tn_diag *diag);
 
+// A copy of `real`, as tn_quantise_graph makes it, which borrows its constants. The ranges stay as they are.
+tn_status tn_quantised_copy(const tn_graph *real, tn_pass_context *passes, const tn_range *ranges, const bool *wide, tn_graph **out);
+
+// wide: for each node of tn_quantise_count, becomes whether it needs 16 bits for the results' error to stay below `aim`.
+tn_status tn_choose_widths(const tn_graph *graph, const tn_pass_context *passes, const tn_plan_context *context, tn_workers *workers,
+                           const tn_tensor *samples, size_t n_samples, const tn_range *ranges, double aim, bool *wide);
+
 #endif

@@ -11,7 +11,8 @@
 
 #define MAX_SAMPLES 100000
 #define CHECKED_SAMPLES 4         // of which the results are compared
-#define MAX_ERROR 0.1             // of a result's span: above it values get 16 bits
+#define MAX_ERROR 0.1             // of a result's span: above it some values get 16 bits
+#define WIDE_ERROR 0.03           // which: so many that the error is not above this
 
 static tn_status take_tensor(const tn_value *input, const tenon_tensor *given, tn_tensor *out, tn_diag *diag)
 {
@@ -60,30 +61,6 @@ static tn_status take_samples(const tn_graph *graph, const tenon_session_options
     return TN_OK;
 }
 
-// A copy of `real` quantised to 8 bits, which borrows its constants; the ranges are needed again and stay.
-static tn_status narrow_copy(const tn_graph *real, tn_pass_context *passes, const tn_range *ranges, tn_graph **out)
-{
-    tn_value **map = tn_take_zero(passes->heap, real->n_values + 1, sizeof *map);
-    tn_graph *graph = map ? tn_graph_clone(real, passes->heap, map) : NULL;
-    tn_range *copy = graph ? tn_take_zero(passes->heap, graph->n_values + 1, sizeof *copy) : NULL;
-    tn_status status = copy ? TN_OK : tn_fail_memory(passes->diag, "calibration", real->n_values * sizeof *copy);
-    for (size_t i = 0; status == TN_OK && i < real->n_values; i++) {
-        if (map[i]) {
-            copy[map[i]->id] = (tn_range){.low = ranges[i].low, .high = ranges[i].high, .seen = ranges[i].seen};
-        }
-    }
-    status = status == TN_OK ? tn_quantise_graph(graph, passes, copy, false) : status;
-    status = status == TN_OK ? tn_optimise(graph, passes, NULL) : status;
-    tn_give(passes->heap, copy);
-    tn_give(passes->heap, map);
-    if (status != TN_OK) {
-        tn_graph_destroy(graph);
-        graph = NULL;
-    }
-    *out = graph;
-    return status;
-}
-
 tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
 {
     tenon_model *model = session->model;
@@ -98,6 +75,8 @@ tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *o
     tn_tensor *samples = graph ? tn_take_zero(session->heap, n * graph->n_inputs + 1, sizeof *samples) : NULL;
     tn_range *ranges = NULL;
     tn_graph *narrow = NULL;
+    bool *wide = NULL;
+    const size_t checked = TN_MIN(n, (size_t)CHECKED_SAMPLES);
     size_t n_ranges = 0;
     double error;
     if (!graph || !samples) {
@@ -116,16 +95,23 @@ tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *o
     }
     TN_GO(tn_calibrate(graph, &session->context, session->workers, samples, n, ranges, diag));
     // Eight bits where they are enough: what they do to the results is measured on the samples.
-    TN_GO(narrow_copy(graph, &passes, ranges, &narrow));
+    TN_GO(tn_quantised_copy(graph, &passes, ranges, NULL, &narrow));
     const tn_graph *const both[2] = {graph, narrow};
-    TN_GO(tn_quantised_error(both, &session->context, session->workers, samples, TN_MIN(n, (size_t)CHECKED_SAMPLES), &error, diag));
-    TN_GO(tn_quantise_graph(graph, &passes, ranges, error > MAX_ERROR));
+    TN_GO(tn_quantised_error(both, &session->context, session->workers, samples, checked, &error, diag));
+    if (error > MAX_ERROR) {
+        wide = tn_take_zero(session->heap, tn_quantise_count(graph) + 1, sizeof *wide);
+        status = wide ? tn_choose_widths(graph, &passes, &session->context, session->workers, samples, checked, ranges, WIDE_ERROR, wide)
+                      : tn_fail_memory(diag, "calibration", graph->n_values);
+        TN_GO(status);
+    }
+    TN_GO(tn_quantise_graph(graph, &passes, ranges, wide));
     TN_GO(tn_optimise(graph, &passes, NULL));
     session->quantised = graph;
     graph = NULL;
 done:
     tn_give(session->heap, samples);
     tn_ranges_free(ranges, n_ranges, session->heap);
+    tn_give(session->heap, wide);
     tn_graph_destroy(narrow);
     tn_graph_destroy(graph);
     return status;

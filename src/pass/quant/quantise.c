@@ -271,8 +271,9 @@ static float wide_scale_of(const tn_range *range)
     return scale > 1e-30f && isfinite(scale) ? scale : 1;
 }
 
-// Puts quantise and dequantise behind the value: everybody who read it reads the second's result.
-static tn_status insert_pair(tn_graph *graph, tn_pass_context *context, tn_value *value, const tn_range *range, bool wide)
+// The nodes quantise and dequantise of a pair, not connected to readers yet. before: NULL: at the end.
+static tn_status new_pair(tn_graph *graph, tn_pass_context *context, tn_node *before, const char *name, tn_value *value, const tn_range *range,
+                          bool wide, tn_node **up)
 {
     float scale = wide_scale_of(range);
     uint8_t zero;
@@ -280,8 +281,6 @@ static tn_status insert_pair(tn_graph *graph, tn_pass_context *context, tn_value
     if (!wide) {
         scale_of(range, &scale, &zero);
     }
-    tn_node *after = value->producer ? value->producer->next : graph->first;
-    const char *name = value->producer ? value->producer->name : value->name;
     tn_value *bytes = tn_graph_value(graph, NULL), *real = tn_graph_value(graph, NULL);
     tn_value *scale_value = new_scalar(graph, TN_F32, &scale), *zero_value = new_scalar(graph, wide ? TN_I16 : TN_U8, wide ? (const void *)&none : &zero);
     if (!bytes || !real || !scale_value || !zero_value) {
@@ -291,14 +290,35 @@ static tn_status insert_pair(tn_graph *graph, tn_pass_context *context, tn_value
     real->dtype = TN_F32;
     bytes->shape = real->shape = value->shape;
     tn_value *in[3] = {bytes, scale_value, zero_value};
-    tn_node *up = tn_graph_node(graph, after, &tn_op_dequantize_linear, name, &whole, in, 3, &real, 1);
-    if (!up) {
-        return tn_fail_memory(context->diag, name, sizeof *up);
-    }
-    TN_TRY(tn_graph_replace(graph, value, real));
-    in[0] = value;
-    return tn_graph_node(graph, up, &tn_op_quantize_linear, name, &whole, in, 3, &bytes, 1) ? TN_OK
-                                                                                              : tn_fail_memory(context->diag, name, sizeof *up);
+    *up = tn_graph_node(graph, before, &tn_op_dequantize_linear, name, &whole, in, 3, &real, 1);
+    return *up ? TN_OK : tn_fail_memory(context->diag, name, sizeof **up);
+}
+
+static tn_status close_pair(tn_graph *graph, tn_pass_context *context, tn_node *up, tn_value *value)
+{
+    tn_value *in[3] = {value, up->in[1], up->in[2]};
+    return tn_graph_node(graph, up, &tn_op_quantize_linear, up->name, &whole, in, 3, &up->in[0], 1) ? TN_OK
+                                                                                                      : tn_fail_memory(context->diag, up->name, sizeof *up);
+}
+
+// Puts quantise and dequantise behind the value: everybody who read it reads the second's result. *bytes: the integers.
+static tn_status insert_pair(tn_graph *graph, tn_pass_context *context, tn_value *value, const tn_range *range, bool wide, tn_value **bytes)
+{
+    tn_node *up, *after = value->producer ? value->producer->next : graph->first;
+    TN_TRY(new_pair(graph, context, after, value->producer ? value->producer->name : value->name, value, range, wide, &up));
+    TN_TRY(tn_graph_replace(graph, value, up->out[0]));
+    *bytes = up->in[0];
+    return close_pair(graph, context, up, value);
+}
+
+// The value quantised another time, for one node. *real: what that node is to read.
+static tn_status pair_before(tn_graph *graph, tn_pass_context *context, tn_node *node, tn_value *value, const tn_range *range, bool wide,
+                             tn_value **real)
+{
+    tn_node *up;
+    TN_TRY(new_pair(graph, context, node, node->name, value, range, wide, &up));
+    *real = up->out[0];
+    return close_pair(graph, context, up, value);
 }
 
 // What dequantises operand 0 of a sum, perhaps before movement; NULL: nothing does.
@@ -438,8 +458,21 @@ static void unify_joins(const tn_graph *graph, tn_range *ranges)
     }
 }
 
-// Where a function is flat its operand needs no codes: what lies beyond has the same result to within a step.
-static void trim_flat(const tn_graph *graph, tn_range *ranges)
+// What the making of a graph as quantised goes by: what is to be done is decided on the graph as it is, before any of it is done.
+typedef struct plan {
+    size_t n_values;
+    uint32_t n_nodes;
+    tn_range *ranges;         // by value
+    bool *scaled;             // by value: gets a scale
+    bool *wide_value;         // by value: of 16 bits
+    tn_value **at;            // by value: what the scale stands behind
+    tn_value **bytes;         // by value: the integers
+    bool *inner;              // by node
+    bool *wide_node;          // by node: computes in 16 bits
+} plan;
+
+// Where a function is flat its operand needs no codes, of which 8 bits have few: what lies beyond has the same result to within a step.
+static void trim_flat(const tn_graph *graph, const plan *p)
 {
     static const struct { const tn_op *op; float low, high; } flats[] = {
         {&tn_op_swish, -7, INFINITY},  {&tn_op_hard_swish, -3, INFINITY}, {&tn_op_gelu, -4, INFINITY}, {&tn_op_mish, -7, INFINITY},
@@ -447,7 +480,8 @@ static void trim_flat(const tn_graph *graph, tn_range *ranges)
     };
     for (const tn_node *node = graph->first; node; node = node->next) {
         for (size_t i = 0; i < TN_COUNT(flats); i++) {
-            tn_range *range = node->op == flats[i].op && node->in[0] && only_reader(node->in[0]) ? &ranges[node->in[0]->id] : NULL;
+            tn_range *range = node->op == flats[i].op && node->in[0] && only_reader(node->in[0]) && !p->wide_value[node->in[0]->id]
+                                  ? &p->ranges[node->in[0]->id] : NULL;
             // A slope of its own makes another function of it.
             const bool plain = range && (node->op != &tn_op_swish || ((const tn_activation_attr *)node->attr)->alpha == 1);
             if (plain && range->seen && range->low < flats[i].high && range->high > flats[i].low) {
@@ -458,51 +492,147 @@ static void trim_flat(const tn_graph *graph, tn_range *ranges)
     }
 }
 
-tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges, bool wide)
+// ---- widths ----
+
+// A node whose operands and result are of one width.
+static bool has_width(const tn_node *node)
 {
-    const size_t n_values = graph->n_values;
+    const role r = role_of(node);
+    return (r == ROLE_SUM || r == ROLE_PAIR || r == ROLE_MEAN) && is_inner(node, 0);
+}
+
+size_t tn_quantise_count(const tn_graph *graph)
+{
+    size_t count = 0;
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        count += has_width(node);
+    }
+    return count;
+}
+
+// Somebody who computes in 16 bits reads the value, perhaps after movement, joining or a function.
+static bool read_wide(const plan *p, const tn_value *value, int depth)
+{
+    for (size_t u = 0; u < value->n_uses && depth < 64; u++) {
+        const tn_node *node = value->uses[u].node;
+        if (has_width(node) ? p->wide_node[node->id] : role_of(node) != ROLE_NONE && node->out[0] && read_wide(p, node->out[0], depth + 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
+// What makes the value: bounds that their operand's maker takes in are no makers.
+static const tn_node *maker_of(const tn_value *value)
+{
+    const tn_node *node = value->producer;
+    while (node && is_bound(node) && node->in[0] && !has_scale(node->in[0])) {
+        node = node->in[0]->producer;
+    }
+    return node;
+}
+
+static tn_status decide(plan *p, const tn_graph *graph, tn_pass_context *context, const bool *wide)
+{
+    size_t place = 0;
+    p->n_values = graph->n_values;
+    p->n_nodes = graph->next_node;
+    p->scaled = tn_take_zero(context->heap, p->n_values + 1, sizeof *p->scaled);
+    p->wide_value = tn_take_zero(context->heap, p->n_values + 1, sizeof *p->wide_value);
+    p->at = tn_take_zero(context->heap, p->n_values + 1, sizeof *p->at);
+    p->bytes = tn_take_zero(context->heap, p->n_values + 1, sizeof *p->bytes);
+    p->inner = tn_take_zero(context->heap, p->n_nodes + 1, sizeof *p->inner);
+    p->wide_node = tn_take_zero(context->heap, p->n_nodes + 1, sizeof *p->wide_node);
+    if (!p->scaled || !p->wide_value || !p->at || !p->bytes || !p->inner || !p->wide_node) {
+        return tn_fail_memory(context->diag, "quantise", p->n_values);
+    }
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        p->inner[node->id] = is_inner(node, 0);
+        p->wide_node[node->id] = has_width(node) && wide && wide[place];
+        place += has_width(node);
+    }
+    for (size_t i = 0; i < p->n_values; i++) {
+        const tn_value *value = p->at[i] = graph->values[i];
+        p->scaled[i] = value && has_scale(value);
+        if (p->scaled[i]) {
+            const tn_node *maker = maker_of(value);
+            p->wide_value[i] = maker && has_width(maker) ? p->wide_node[maker->id] : read_wide(p, value, 0);
+        }
+    }
+    return TN_OK;
+}
+
+static void forget(const plan *p, tn_heap *heap)
+{
+    tn_give(heap, p->scaled);
+    tn_give(heap, p->wide_value);
+    tn_give(heap, p->at);
+    tn_give(heap, p->bytes);
+    tn_give(heap, p->inner);
+    tn_give(heap, p->wide_node);
+}
+
+// An operand of another width than the node's comes to it by a second pair, which folds into a table.
+static tn_status join_widths(tn_graph *graph, tn_pass_context *context, const plan *p, tn_node *node)
+{
+    const bool wide = p->wide_node[node->id];
+    for (int i = 0; i < node->n_in; i++) {
+        tn_value *operand = node->in[i];
+        const tn_node *from = operand && !operand->constant ? dequantiser(operand) : NULL;
+        if (!from || from->in[0]->constant || (from->in[0]->dtype == TN_I16) == wide) {
+            continue;
+        }
+        size_t origin = 0;
+        while (origin < p->n_values && p->bytes[origin] != from->in[0]) {
+            origin++;
+        }
+        tn_value *real = NULL;
+        TN_TRY(origin < p->n_values ? pair_before(graph, context, node, operand, &p->ranges[origin], wide, &real) : TN_OK);
+        TN_TRY(real ? tn_node_set_in(graph, node, i, real) : TN_OK);
+    }
+    return TN_OK;
+}
+
+static tn_status quantise_node(tn_graph *graph, tn_pass_context *context, const plan *p, tn_node *node)
+{
+    const role r = role_of(node);
+    const bool wide = p->wide_node[node->id];
+    if (r == ROLE_SUM || r == ROLE_PAIR || r == ROLE_MEAN) {
+        TN_TRY(join_widths(graph, context, p, node));
+    }
+    if (r == ROLE_SUM) {
+        const bool turned = node->op == &tn_op_gemm ? ((const tn_gemm_attr *)node->attr)->trans_b
+                                                    : node->op == &tn_op_matmul && ((const tn_matmul_attr *)node->attr)->trans_b;
+        return quantise_weights(graph, context, node, node->op == &tn_op_conv || turned ? 0 : 1);
+    }
+    for (int i = 0; r == ROLE_PAIR && i < 2; i++) {
+        TN_TRY(node->in[i]->constant ? quantise_operand(graph, context, node, i, wide) : TN_OK);
+    }
+    return TN_OK;
+}
+
+tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges, const bool *wide)
+{
+    plan p = {.ranges = ranges};
     unify_joins(graph, ranges);
-    if (!wide) {
-        trim_flat(graph, ranges);
+    tn_status status = decide(&p, graph, context, wide);
+    if (status == TN_OK) {
+        trim_flat(graph, &p);
+        // Equalised are values whose steps are fine enough for it.
+        status = wide ? tn_equalise(graph, context, ranges, p.wide_value, p.at) : TN_OK;
     }
-    // What is to be done is decided on the graph as it is, before any of it is done.
-    bool *scaled = tn_take_zero(context->heap, n_values + 1, sizeof *scaled);
-    bool *inner = tn_take_zero(context->heap, graph->next_node + 1, sizeof *inner);
-    tn_value **at = tn_take_zero(context->heap, n_values + 1, sizeof *at);
-    tn_node *const end = NULL;
-    tn_status status = scaled && inner && at ? TN_OK : tn_fail_memory(context->diag, "quantise", n_values);
-    for (size_t i = 0; status == TN_OK && i < n_values; i++) {
-        at[i] = graph->values[i];
-        scaled[i] = at[i] && has_scale(at[i]);
-    }
-    const uint32_t n_nodes = graph->next_node;
-    for (const tn_node *node = graph->first; status == TN_OK && node != end; node = node->next) {
-        inner[node->id] = is_inner(node, 0);
-    }
-    status = status == TN_OK && wide ? tn_equalise(graph, context, ranges, scaled, at) : status;
-    for (size_t i = 0; status == TN_OK && i < n_values; i++) {
-        if (scaled[i]) {
-            status = insert_pair(graph, context, at[i], &ranges[i], wide);
+    for (size_t i = 0; status == TN_OK && i < p.n_values; i++) {
+        if (p.scaled[i]) {
+            status = insert_pair(graph, context, p.at[i], &ranges[i], p.wide_value[i], &p.bytes[i]);
         }
     }
     for (tn_node *node = graph->first, *next; status == TN_OK && node; node = next) {
         next = node->next;
-        if (node->id >= n_nodes || !inner[node->id]) {
-            continue;
-        }
-        const role r = role_of(node);
-        if (r == ROLE_SUM) {
-            const bool turned = node->op == &tn_op_gemm ? ((const tn_gemm_attr *)node->attr)->trans_b
-                                                        : node->op == &tn_op_matmul && ((const tn_matmul_attr *)node->attr)->trans_b;
-            status = quantise_weights(graph, context, node, node->op == &tn_op_conv || turned ? 0 : 1);
-        }
-        for (int i = 0; r == ROLE_PAIR && status == TN_OK && i < 2; i++) {
-            status = node->in[i]->constant ? quantise_operand(graph, context, node, i, wide) : TN_OK;
+        if (node->id < p.n_nodes && p.inner[node->id]) {
+            status = quantise_node(graph, context, &p, node);
         }
     }
-    tn_give(context->heap, scaled);
-    tn_give(context->heap, inner);
-    tn_give(context->heap, at);
+    forget(&p, context->heap);
     context->changes++;
     return status;
 }

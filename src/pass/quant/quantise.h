@@ -21,14 +21,18 @@ tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context);
 // Whether the ranges of the value are needed: by value id.
 bool tn_quantise_wants(const tn_graph *graph, const tn_value *value);
 
-// ranges: by value id, as tn_quantise_wants asked; they are changed. Activations become uint8 with a scale and a zero point each, weights
-// int8 with a scale for each result channel; or (wide) both become int16 without zero points. What comes after the last convolution or
-// product stays float32.
-tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges, bool wide);
+// How many nodes compute in a width of their own: sums, pairs and means before the last sum. What comes after that stays float32.
+size_t tn_quantise_count(const tn_graph *graph);
+
+// ranges: by value id, as tn_quantise_wants asked; they are changed, but for their peaks. wide: for each node of tn_quantise_count, in the
+// graph's order, whether it computes in 16 bits; NULL: none does. There activations and weights become int16 without zero points, elsewhere
+// activations uint8 with a scale and a zero point each and weights int8 with a scale for each result channel. What moves, joins or is a
+// function has the width that its readers want; where both meet there is a second pair.
+tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges, const bool *wide);
 
 // Between a convolution and the convolutions that read a function of it, channels may differ so much in size that one scale for all is
 // too coarse even at 16 bits. There each channel gets a factor, in the weights and biases before and behind; the function between becomes
-// one for each channel. scaled: by value id, what gets a scale; at[id] becomes the value that it is to stand behind where it is another.
+// one for each channel. scaled: by value id, what gets a scale of 16 bits; at[id] becomes the value that it is to stand behind where it is another.
 tn_status tn_equalise(tn_graph *graph, tn_pass_context *context, tn_range *ranges, const bool *scaled, tn_value **at);
 
 #endif

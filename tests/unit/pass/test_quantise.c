@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Post-training quantisation to 16 bits: channels of very different sizes, which 8 bits cannot hold, come out right; joins, pairs, means
-// and functions have operators of 16 bits; every allocation may fail.
+// and functions have operators of 16 bits; only what needs it gets them, and both widths meet in integers; every allocation may fail.
 #include "support/unit.h"
 
 #include "exec/calibrate.h"
+#include "ops/math/op_binary.h"
+#include "ops/nn/op_conv.h"
+#include "ops/nn/op_matmul.h"
+#include "ops/quant/op_qlinear.h"
 #include "ops/quant/requantise.h"
 #include "ops/wide/op_wide.h"
 #include "pass/infer.h"
@@ -18,6 +22,7 @@
 extern const tn_device_vtable tn_device_cpu;
 
 enum { COUNT = 2 * 8 * 8 };
+#define AIM 0.02
 
 // The small channels of %a meet the large weights of %v.
 static const char *const uneven =
@@ -40,6 +45,21 @@ static const char *const parts =
     "  %h = global_average_pool(%d)\n"
     "  %f = flatten(%h) {axis=1}\n"
     "  %y = gemm(%f, %k: const float32[5,6], %c: const float32[5]) {trans_b=true}\n";
+
+// Only the first two convolutions are delicate.
+static const char *const partly =
+    "graph \"g\" (%x: float32[1,2,8,8]) -> (%y)\n"
+    "  %a = conv(%x, %w: const float32[4,2,1,1](100, 0, 0, 80, 0.03, 0, 0, 0.02), %b: const float32[4](1, 2, 0.01, 0.02)) {kernel=[1,1]}\n"
+    "  %s = swish(%a)\n"
+    "  %c = conv(%s, %v: const float32[2,4,1,1](0.001, 0, 90, 1, 0, 0.001, 1, 90)) {kernel=[1,1]}\n"
+    "  %d = conv(%c, %k: const float32[8,2,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n"
+    "  %e = relu(%d)\n"
+    "  %f = conv(%e, %l: const float32[8,8,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n"
+    "  %g = add(%e, %f)\n"
+    "  %h = conv(%g, %m: const float32[8,8,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n"
+    "  %y = conv(%h, %n: const float32[4,8,1,1]) {kernel=[1,1]}\n";
+
+typedef enum mode { NARROW, WIDE, CHOSEN, ODD } mode;      // ODD: every other node is wide
 
 typedef struct bench {
     tn_heap heap;
@@ -88,14 +108,25 @@ static void close_bench(bench *b)
     }
 }
 
-static tn_status quantise(bench *b, bool wide, double *error)
+static tn_status quantise(bench *b, mode how, double *error)
 {
     tn_pass_context passes = {.heap = &b->heap, .diag = &b->diag, .limit_tensor_bytes = UINT32_MAX, .rounding = TN_ROUND_FIXED_Q31};
     b->n_ranges = b->whole->n_values;
     b->ranges = tn_take_zero(&b->heap, b->n_ranges + 1, sizeof *b->ranges);
     TN_TRY(b->ranges ? TN_OK : TN_OUT_OF_MEMORY);
     TN_TRY(tn_calibrate(b->whole, &b->context, NULL, &b->sample, 1, b->ranges, &b->diag));
-    TN_TRY(tn_quantise_graph(b->whole, &passes, b->ranges, wide));
+    const size_t count = tn_quantise_count(b->whole);
+    bool *wide = how == NARROW ? NULL : tn_take_zero(&b->heap, count + 1, sizeof *wide);
+    tn_status status = wide || how == NARROW ? TN_OK : TN_OUT_OF_MEMORY;
+    for (size_t i = 0; wide && i < count; i++) {
+        wide[i] = how == WIDE || i % 2 == 1;
+    }
+    if (status == TN_OK && how == CHOSEN) {
+        status = tn_choose_widths(b->whole, &passes, &b->context, NULL, &b->sample, 1, b->ranges, AIM, wide);
+    }
+    status = status == TN_OK ? tn_quantise_graph(b->whole, &passes, b->ranges, wide) : status;
+    tn_give(&b->heap, wide);
+    TN_TRY(status);
     TN_TRY(tn_optimise(b->whole, &passes, NULL));
     const tn_graph *const both[2] = {b->real, b->whole};
     return tn_quantised_error(both, &b->context, NULL, &b->sample, 1, error, &b->diag);
@@ -110,12 +141,12 @@ static int count_of(const tn_graph *graph, const tn_op *op)
     return count;
 }
 
-static double error_of(const char *text, bool wide, bench *b)
+static double error_of(const char *text, mode how, bench *b)
 {
     double error = 0;
     memset(b, 0, sizeof *b);
     tn_heap_init(&b->heap, NULL, NULL, NULL);
-    if (open_bench(b, text) != TN_OK || quantise(b, wide, &error) != TN_OK) {
+    if (open_bench(b, text) != TN_OK || quantise(b, how, &error) != TN_OK) {
         fail_msg("%s: %s", b->diag.place, b->diag.message);
     }
     return error;
@@ -124,9 +155,9 @@ static double error_of(const char *text, bool wide, bench *b)
 static void test_uneven(void **state)
 {
     bench b;
-    assert_true(error_of(uneven, false, &b) > 0.1);
+    assert_true(error_of(uneven, NARROW, &b) > 0.1);
     close_bench(&b);
-    assert_true(error_of(uneven, true, &b) < 0.001);
+    assert_true(error_of(uneven, WIDE, &b) < 0.001);
     assert_int_equal(count_of(b.whole, &tn_op_wide_conv), 2);
     assert_int_equal(count_of(b.whole, &tn_op_wide_table), 1);
     // A table for each channel.
@@ -141,12 +172,48 @@ static void test_uneven(void **state)
 static void test_parts(void **state)
 {
     bench b;
-    assert_true(error_of(parts, true, &b) < 0.002);
+    assert_true(error_of(parts, WIDE, &b) < 0.002);
     assert_int_equal(count_of(b.whole, &tn_op_wide_conv), 2);
     assert_int_equal(count_of(b.whole, &tn_op_wide_matmul), 1);
     assert_int_equal(count_of(b.whole, &tn_op_wide_add), 1);
     assert_int_equal(count_of(b.whole, &tn_op_wide_mul), 1);
     assert_int_equal(count_of(b.whole, &tn_op_wide_mean), 2);
+    close_bench(&b);
+}
+
+// Nothing that has weights is left in float32.
+static void check_whole(const tn_graph *graph)
+{
+    assert_int_equal(count_of(graph, &tn_op_conv) + count_of(graph, &tn_op_gemm) + count_of(graph, &tn_op_matmul), 0);
+}
+
+static void test_chosen(void **state)
+{
+    bench b;
+    assert_true(error_of(partly, NARROW, &b) > 0.1);
+    close_bench(&b);
+    // The sums of the last ones stay with 8 bits, and so does the pair.
+    assert_true(error_of(partly, CHOSEN, &b) < 1.5 * AIM);
+    check_whole(b.whole);
+    assert_in_range(count_of(b.whole, &tn_op_wide_conv), 2, 3);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_conv) + count_of(b.whole, &tn_op_qlinear_conv), 6);
+    close_bench(&b);
+    // Where 8 bits are enough none are chosen.
+    assert_true(error_of(parts, CHOSEN, &b) < 1.5 * AIM);
+    assert_true(count_of(b.whole, &tn_op_wide_conv) < 2);
+    close_bench(&b);
+}
+
+static void test_both(void **state)
+{
+    bench b;
+    assert_true(error_of(parts, ODD, &b) < 0.1);
+    check_whole(b.whole);
+    assert_true(count_of(b.whole, &tn_op_wide_conv) > 0 || count_of(b.whole, &tn_op_wide_add) > 0);
+    close_bench(&b);
+    assert_true(error_of(partly, ODD, &b) < 10);
+    check_whole(b.whole);
+    assert_int_equal(count_of(b.whole, &tn_op_add), 0);
     close_bench(&b);
 }
 
@@ -173,35 +240,45 @@ static void give(void *context, void *block)
     free(block);
 }
 
-static long try_all(counter *c)
+static long try_all(counter *c, const char *text, mode how)
 {
     bench b;
     double error;
     memset(&b, 0, sizeof b);
     tn_heap_init(&b.heap, take, give, c);
-    if (open_bench(&b, uneven) == TN_OK) {
-        (void)quantise(&b, true, &error);
+    if (open_bench(&b, text) == TN_OK) {
+        (void)quantise(&b, how, &error);
     }
     close_bench(&b);
     return c->count;
 }
 
-static void test_memory(void **state)
+static void fail_all(const char *text, mode how)
 {
     counter c = {0};
-    const long total = try_all(&c), step = total / 150 + 1;
+    const long total = try_all(&c, text, how), step = total / 100 + 1;
     assert_int_equal(c.live, 0);
     for (long n = 1; n <= total; n += step) {
         c = (counter){.fail_at = n};
-        (void)try_all(&c);
+        (void)try_all(&c, text, how);
         if (c.live != 0) {
             fail_msg("%ld blocks left when allocation %ld of %ld fails", c.live, n, total);
         }
     }
 }
 
+static void test_memory(void **state)
+{
+    fail_all(uneven, WIDE);
+    fail_all(uneven, CHOSEN);
+    fail_all(parts, ODD);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_uneven), cmocka_unit_test(test_parts), cmocka_unit_test(test_memory)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_uneven), cmocka_unit_test(test_parts), cmocka_unit_test(test_chosen), cmocka_unit_test(test_both),
+        cmocka_unit_test(test_memory),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
