@@ -137,7 +137,8 @@ static void draw_pair(dsp_case *c, tn_rand *r)
 static void draw_lut(dsp_case *c, tn_rand *r)
 {
     static const uint32_t types[] = {TN_HEX_S16, TN_HEX_U8, TN_HEX_S8};
-    const int32_t dims[4] = {draw(r, 1, 2), draw(r, 1, 5), draw(r, 1, 9), draw(r, 1, 90)};
+    const bool large = chance(r, 10);      // enough for a table of each channel to be worth bringing over
+    const int32_t dims[4] = {draw(r, 1, 2), draw(r, 1, 5), large ? draw(r, 25, 30) : draw(r, 1, 9), large ? draw(r, 90, 150) : draw(r, 1, 90)};
     const uint32_t from = types[draw(r, 0, 2)], to = types[draw(r, 0, 2)];
     const int32_t entries = from == TN_HEX_S16 ? TN_WIDE_ENTRIES : 256, many[2] = {dims[1], entries};
     set(&c->in[0], from, 4, dims);

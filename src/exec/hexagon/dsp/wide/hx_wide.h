@@ -39,4 +39,7 @@ tn_requant tn_hx_wide_factor(const tn_hx_attr *attr, uint32_t i);
 static inline int32_t tn_hx_wide_low(int32_t w) { return (int8_t)w; }
 static inline int32_t tn_hx_wide_high(int32_t w) { return (w - (int8_t)w) >> 8; }
 
+// One number in all halves.
+static inline HVX_Vector tn_hx_wide_splat(int32_t v) { return Q6_V_vsplat_R((int32_t)((uint32_t)v << 16 | (uint16_t)v)); }
+
 #endif

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of 16 bits element by element: pairs with broadcasting, the mean of a picture, functions by table, and the border to floats.
-// Scalar work throughout: beside the convolutions it is little.
+// Values of 16 bits element by element: pairs with broadcasting, the mean of a picture, and the border to floats. Vectors are 64 halves,
+// in runs over as many of the last dims as one operand is dense in and the other dense or one number. float_rne and the border are scalar:
+// HVX v67 has no float unit.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/wide/hx_wide.h"
 
@@ -22,6 +23,11 @@ typedef struct pair_plan {
     tn_requant_pair pair;
     int op;
     int32_t a_steps[TN_HEX_MAX_RANK], b_steps[TN_HEX_MAX_RANK];      // along the dims of y; 0: repeats
+    int outer;                                   // dims of y before those of a run
+    uint32_t run;                                // elements of a run
+    int32_t a_step, b_step;                      // in it: 1 or 0
+    int vectors;                                 // it is computed by vectors
+    tn_hx_requant a, b, y;
 } pair_plan;
 
 typedef struct pair_run {
@@ -67,6 +73,28 @@ static void steps_of(const tn_hx_value *x, const tn_hx_value *y, int32_t *steps)
     }
 }
 
+// As many of the last dims as can be gone over in one run.
+static void set_run(pair_plan *p, const tn_hx_value *y)
+{
+    p->outer = y->rank;
+    p->run = 1;
+    int known = 0;
+    while (p->outer > 0) {
+        const int i = p->outer - 1;
+        if (y->dims[i] != 1) {
+            const int32_t a = p->a_steps[i] != 0, b = p->b_steps[i] != 0;
+            if (known && (a != p->a_step || b != p->b_step)) {
+                break;
+            }
+            p->a_step = a;
+            p->b_step = b;
+            known = 1;
+            p->run *= (uint32_t)y->dims[i];
+        }
+        p->outer--;
+    }
+}
+
 static uint32_t prepare_pair(tn_hx_graph *graph, tn_hx_node *node)
 {
     const tn_hx_attr *attr = &node->attr;
@@ -90,6 +118,16 @@ static uint32_t prepare_pair(tn_hx_graph *graph, tn_hx_node *node)
     }
     steps_of(tn_hx_in(graph, node, 0), tn_hx_out(graph, node), p->a_steps);
     steps_of(tn_hx_in(graph, node, 1), tn_hx_out(graph, node), p->b_steps);
+    set_run(p, tn_hx_out(graph, node));
+    p->vectors = attr->rounding == TN_HEX_FIXED_Q31;
+    const uint64_t bound = UINT64_C(1) << 31;
+    if (p->vectors && attr->n_multipliers == 1) {
+        tn_hx_requant_set(&p->y, TN_HEX_FIXED_Q31, attr->multipliers[0], (int32_t)attr->shifts[0], bound);
+    } else if (p->vectors) {
+        tn_hx_requant_set(&p->a, TN_HEX_FIXED_Q31, attr->multipliers[0], (int32_t)attr->shifts[0], bound);
+        tn_hx_requant_set(&p->b, TN_HEX_FIXED_Q31, attr->multipliers[1], (int32_t)attr->shifts[1], bound);
+        tn_hx_requant_set(&p->y, TN_HEX_FIXED_Q31, attr->multipliers[2], (int32_t)attr->shifts[2], bound);
+    }
     return TN_HEX_WHY_NONE;
 }
 
@@ -99,33 +137,57 @@ static int16_t pair_one(const pair_plan *p, int32_t a, int32_t b)
                                                  : tn_wide_sum(&p->pair, a, b, p->op == TN_HEX_OP_WIDE_SUB));
 }
 
-// A row of the last dim, wherever its operands begin.
-static void pair_tile(void *context, uint32_t row)
+// 64 results of fixed_q31, as tn_wide_sum and tn_requant_product have them.
+static HVX_Vector pair_vector(const pair_plan *p, HVX_Vector a, HVX_Vector b)
+{
+    HVX_Vector even, odd;
+    if (p->op == TN_HEX_OP_WIDE_MUL) {
+        const HVX_VectorPair product = Q6_Ww_vmpy_VhVh(a, b);
+        even = Q6_V_lo_W(product);
+        odd = Q6_V_hi_W(product);
+    } else {
+        const HVX_VectorPair u = Q6_Ww_vsxt_Vh(a), v = Q6_Ww_vsxt_Vh(b);
+        const HVX_Vector u_even = tn_hx_q31(Q6_Vw_vasl_VwR(Q6_V_lo_W(u), TN_WIDE_UP), &p->a, TN_HX_Q31_UNIT);
+        const HVX_Vector u_odd = tn_hx_q31(Q6_Vw_vasl_VwR(Q6_V_hi_W(u), TN_WIDE_UP), &p->a, TN_HX_Q31_UNIT);
+        const HVX_Vector v_even = tn_hx_q31(Q6_Vw_vasl_VwR(Q6_V_lo_W(v), TN_WIDE_UP), &p->b, TN_HX_Q31_UNIT);
+        const HVX_Vector v_odd = tn_hx_q31(Q6_Vw_vasl_VwR(Q6_V_hi_W(v), TN_WIDE_UP), &p->b, TN_HX_Q31_UNIT);
+        const int minus = p->op == TN_HEX_OP_WIDE_SUB;
+        even = minus ? Q6_Vw_vsub_VwVw_sat(u_even, v_even) : Q6_Vw_vadd_VwVw_sat(u_even, v_even);
+        odd = minus ? Q6_Vw_vsub_VwVw_sat(u_odd, v_odd) : Q6_Vw_vadd_VwVw_sat(u_odd, v_odd);
+    }
+    const HVX_Vector y = Q6_Vh_vsat_VwVw(tn_hx_q31(odd, &p->y, TN_HX_Q31_UNIT), tn_hx_q31(even, &p->y, TN_HX_Q31_UNIT));
+    return Q6_Vh_vmin_VhVh(Q6_Vh_vmax_VhVh(y, tn_hx_wide_splat(p->pair.low)), tn_hx_wide_splat(p->pair.high));
+}
+
+// A part of a run, wherever its operands begin. What is less than a vector is done by scalars: nothing is read past an operand's end.
+static void pair_tile(void *context, uint32_t index)
 {
     const pair_run *run = context;
     const pair_plan *p = run->plan;
     const tn_hx_value *y = run->y;
-    const int last = y->rank - 1;
-    const uint32_t n = y->rank ? (uint32_t)y->dims[last] : 1;
-    uint32_t rest = row, a_at = 0, b_at = 0;
-    for (int i = last - 1; i >= 0; i--) {
-        const uint32_t index = rest % (uint32_t)y->dims[i];
-        rest /= (uint32_t)y->dims[i];
-        a_at += index * (uint32_t)p->a_steps[i];
-        b_at += index * (uint32_t)p->b_steps[i];
+    const uint32_t pieces = parts_of(p->run), first = index % pieces * PART, end = end_of(first, p->run);
+    uint32_t rest = index / pieces, a_at = 0, b_at = 0, i = first;
+    for (int d = p->outer - 1; d >= 0; d--) {
+        const uint32_t at = rest % (uint32_t)y->dims[d];
+        rest /= (uint32_t)y->dims[d];
+        a_at += at * (uint32_t)p->a_steps[d];
+        b_at += at * (uint32_t)p->b_steps[d];
     }
-    const uint32_t a_step = y->rank ? (uint32_t)p->a_steps[last] : 0, b_step = y->rank ? (uint32_t)p->b_steps[last] : 0;
     const int16_t *a = (const int16_t *)run->a->data + a_at, *b = (const int16_t *)run->b->data + b_at;
-    int16_t *to = (int16_t *)y->data + row * n;
-    for (uint32_t i = 0; i < n; i++) {
-        to[i] = pair_one(p, a[i * a_step], b[i * b_step]);
+    int16_t *to = (int16_t *)y->data + index / pieces * p->run;
+    for (; p->vectors && i + TN_HX_WIDE_LANES <= end; i += TN_HX_WIDE_LANES) {
+        const HVX_Vector u = p->a_step ? TN_HX_CVU(a + i) : tn_hx_wide_splat(a[0]), v = p->b_step ? TN_HX_CVU(b + i) : tn_hx_wide_splat(b[0]);
+        TN_HX_VU(to + i) = pair_vector(p, u, v);
+    }
+    for (; i < end; i++) {
+        to[i] = pair_one(p, a[i * (uint32_t)p->a_step], b[i * (uint32_t)p->b_step]);
     }
 }
 
 static void run_pair(tn_hx_graph *graph, tn_hx_node *node)
 {
     pair_run r = {.plan = node->plan, .a = tn_hx_in(graph, node, 0), .b = tn_hx_in(graph, node, 1), .y = tn_hx_out(graph, node)};
-    tn_hx_parallel(pair_tile, &r, r.y->rank ? r.y->count / (uint32_t)r.y->dims[r.y->rank - 1] : 1);
+    tn_hx_parallel(pair_tile, &r, r.y->count / r.plan->run * parts_of(r.plan->run));
 }
 
 // ---- mean ----
@@ -161,8 +223,18 @@ static void mean_tile(void *context, uint32_t index)
     const mean_run *run = context;
     const int16_t *x = (const int16_t *)run->x->data + index * run->inner;
     const tn_requant factor = tn_hx_wide_factor(run->attr, 0);
-    int32_t sum = 0;
-    for (uint32_t i = 0; i < run->inner; i++) {
+    HVX_VectorPair sums = Q6_W_vcombine_VV(Q6_V_vzero(), Q6_V_vzero());
+    int32_t words[2][32] __attribute__((aligned(128))), sum = 0;
+    uint32_t i = 0;
+    for (; i + TN_HX_WIDE_LANES <= run->inner; i += TN_HX_WIDE_LANES) {
+        sums = Q6_Ww_vmpyacc_WwVhRh(sums, TN_HX_CVU(x + i), 0x00010001);
+    }
+    TN_HX_V(words[0]) = Q6_V_lo_W(sums);
+    TN_HX_V(words[1]) = Q6_V_hi_W(sums);
+    for (int k = 0; k < 32; k++) {
+        sum += words[0][k] + words[1][k];
+    }
+    for (; i < run->inner; i++) {
         sum += x[i];
     }
     ((int16_t *)run->y->data)[index] = (int16_t)tn_clamp_i32(tn_requant_apply(&factor, sum), run->attr->low, run->attr->high);
@@ -173,75 +245,6 @@ static void run_mean(tn_hx_graph *graph, tn_hx_node *node)
     mean_run r = {.x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node), .attr = &node->attr};
     r.inner = r.x->count / r.y->count;
     tn_hx_parallel(mean_tile, &r, r.y->count);
-}
-
-// ---- tables ----
-
-typedef struct lut_run {
-    const tn_hx_value *x, *y;
-    const int16_t *tables;
-    uint32_t entries, inner, channels;       // inner: elements that share a table
-} lut_run;
-
-static uint32_t check_lut(tn_hx_graph *graph, tn_hx_node *node)
-{
-    const tn_hx_value *x = tn_hx_in(graph, node, 0), *table = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
-    if (!table || table->origin != TN_HX_CONST) {
-        return TN_HEX_WHY_CONST;
-    }
-    if (table->dtype != TN_HEX_S16 || (!tn_hx_is_wide(x) && !tn_hx_is_byte(x)) || (!tn_hx_is_wide(y) && !tn_hx_is_byte(y))) {
-        return TN_HEX_WHY_DTYPE;
-    }
-    const int32_t entries = tn_hx_is_wide(x) ? TN_WIDE_ENTRIES : 256;
-    const int fits = (table->rank == 1 && table->dims[0] == entries) ||
-                     (table->rank == 2 && x->rank >= 2 && table->dims[0] == x->dims[1] && table->dims[1] == entries);
-    return fits && tn_hx_same_shape(x, y) ? TN_HEX_WHY_NONE : TN_HEX_WHY_SHAPE;
-}
-
-// A copy in the graph's memory, for bytes in the order of the inner u8 form.
-static uint32_t prepare_lut(tn_hx_graph *graph, tn_hx_node *node)
-{
-    const tn_hx_value *x = tn_hx_in(graph, node, 0), *table = tn_hx_in(graph, node, 1);
-    int16_t *to = node->plan = tn_hx_pool_take(&graph->pool, 2 * table->count);
-    if (!to) {
-        return TN_HEX_WHY_LIMIT;
-    }
-    const uint32_t flip = x->dtype == TN_HEX_S8 ? 0x80 : 0;
-    for (uint32_t i = 0; i < table->count; i++) {
-        to[i] = ((const int16_t *)table->data)[i ^ flip];
-    }
-    return TN_HEX_WHY_NONE;
-}
-
-static void lut_tile(void *context, uint32_t index)
-{
-    const lut_run *run = context;
-    const uint32_t pieces = parts_of(run->inner), block = index / pieces, first = index % pieces * PART, end = end_of(first, run->inner);
-    const int16_t *table = run->tables + block % run->channels * run->entries;
-    const int16_t *x = (const int16_t *)run->x->data;
-    const uint8_t *bytes = run->x->data;
-    const int wide_in = tn_hx_is_wide(run->x), wide_out = tn_hx_is_wide(run->y), flip = run->y->dtype == TN_HEX_S8;
-    for (uint32_t i = block * run->inner + first; i < block * run->inner + end; i++) {
-        const int32_t v = wide_in ? tn_wide_look(table, x[i]) : table[bytes[i]];
-        if (wide_out) {
-            ((int16_t *)run->y->data)[i] = (int16_t)v;
-        } else {
-            run->y->data[i] = (uint8_t)(flip ? tn_wide_byte(v, INT8_MIN, INT8_MAX) ^ 0x80 : tn_wide_byte(v, 0, UINT8_MAX));
-        }
-    }
-}
-
-static void run_lut(tn_hx_graph *graph, tn_hx_node *node)
-{
-    const tn_hx_value *table = tn_hx_in(graph, node, 1);
-    lut_run r = {.x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node), .tables = node->plan, .channels = 1};
-    r.entries = (uint32_t)table->dims[table->rank - 1];
-    r.inner = r.x->count;
-    if (table->rank == 2) {
-        r.channels = (uint32_t)table->dims[0];
-        r.inner = r.x->count / (uint32_t)(r.x->dims[0] * r.x->dims[1]);
-    }
-    tn_hx_parallel(lut_tile, &r, r.x->count / r.inner * parts_of(r.inner));
 }
 
 // ---- the border ----
@@ -300,10 +303,6 @@ PAIR(wide_sub, TN_HEX_OP_WIDE_SUB);
 PAIR(wide_mul, TN_HEX_OP_WIDE_MUL);
 const tn_hx_op tn_hx_op_wide_mean = {
     .index = TN_HEX_OP_WIDE_MEAN, .min_in = 1, .max_in = 1, .check = check_mean, .layout = tn_hx_layout_plain, .run = run_mean
-};
-const tn_hx_op tn_hx_op_wide_lut = {
-    .index = TN_HEX_OP_WIDE_LUT, .min_in = 2, .max_in = 2, .check = check_lut, .layout = tn_hx_layout_plain, .prepare = prepare_lut,
-    .run = run_lut
 };
 const tn_hx_op tn_hx_op_wide_quantise = {
     .index = TN_HEX_OP_WIDE_QUANTISE, .min_in = 1, .max_in = 1, .check = check_border, .layout = tn_hx_layout_plain, .run = run_border
