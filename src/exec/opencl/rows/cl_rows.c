@@ -7,7 +7,7 @@ static const tn_cl_row_list *const tables[] = {
     &tn_cl_rows_conv, &tn_cl_rows_pool, &tn_cl_rows_loop,  &tn_cl_rows_typed, &tn_cl_rows_copy, &tn_cl_rows_matmul,
     &tn_cl_rows_reduce, &tn_cl_rows_norm, &tn_cl_rows_index, &tn_cl_rows_rnn,  &tn_cl_rows_quant,
     &tn_cl_rows_qconv, &tn_cl_rows_qmap, &tn_cl_rows_attention, &tn_cl_rows_axes,
-    &tn_cl_rows_resize, &tn_cl_rows_arg,
+    &tn_cl_rows_resize, &tn_cl_rows_arg, &tn_cl_rows_scatter, &tn_cl_rows_volume, &tn_cl_rows_nbits,
 };
 
 const tn_cl_row *tn_cl_row_for(const tn_query *query, const char **why)
@@ -88,6 +88,21 @@ int64_t tn_cl_count(const tn_cl_value *value)
 }
 
 void tn_cl_alias(tn_cl_build *b, tn_cl_value *out, tn_cl_value *in) { out->plain = tn_cl_plain(b, in); }
+
+void tn_cl_write_list(tn_cl_build *b, const char *name, const int64_t *v, int n)
+{
+    tn_cl_code(b, "__constant int %s[] = {0", name);
+    for (int i = 0; i < n; i++) {
+        tn_cl_code(b, ", %lld", (long long)v[i]);
+    }
+    tn_cl_code(b, "};\n");
+}
+
+const char *tn_cl_bits_type(tn_dtype dtype)
+{
+    const size_t bytes = tn_dtype_bytes(dtype);
+    return bytes == 1 ? "uchar" : bytes == 2 ? "ushort" : bytes == 4 ? "uint" : "ulong";
+}
 
 void tn_cl_mask(tn_cl_build *b, int64_t channels)
 {

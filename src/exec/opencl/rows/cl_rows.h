@@ -25,7 +25,8 @@ bool tn_cl_row_takes_grid(const tn_op *op);
 // Tables, by file.
 extern const tn_cl_row_list tn_cl_rows_conv, tn_cl_rows_pool, tn_cl_rows_loop, tn_cl_rows_typed, tn_cl_rows_copy, tn_cl_rows_matmul,
     tn_cl_rows_reduce, tn_cl_rows_norm, tn_cl_rows_index, tn_cl_rows_rnn, tn_cl_rows_quant, tn_cl_rows_qconv, tn_cl_rows_qmap, tn_cl_rows_attention,
-    tn_cl_rows_axes, tn_cl_rows_resize, tn_cl_rows_arg;
+    tn_cl_rows_axes, tn_cl_rows_resize, tn_cl_rows_arg, tn_cl_rows_scatter,
+    tn_cl_rows_volume, tn_cl_rows_nbits;
 
 #define TN_CL_EXPORT(stem, array) const tn_cl_row_list tn_cl_rows_##stem = {array, sizeof(array) / sizeof((array)[0])}
 
@@ -54,6 +55,10 @@ bool tn_cl_reduced_axes(const tn_query *query, uint32_t *mask);
 size_t tn_cl_reduced_parts(const tn_cl_build *b, const tn_shape *shape, uint32_t mask, int64_t *count);
 // A macro name(i): the place of number i in the mixed radix of the dims chosen by `mask`.
 void tn_cl_write_places(tn_cl_build *b, const char *name, const tn_shape *shape, uint32_t mask);
+// A list of numbers in the kernel's text; it begins with a 0, as OpenCL C knows no empty ones.
+void tn_cl_write_list(tn_cl_build *b, const char *name, const int64_t *v, int n);
+// The unsigned type that moves elements of this size.
+const char *tn_cl_bits_type(tn_dtype dtype);
 // Writes zeros into the lanes past C of a texel: the macro MASK(channel block, texel).
 void tn_cl_mask(tn_cl_build *b, int64_t channels);
 

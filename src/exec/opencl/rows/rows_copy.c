@@ -199,11 +199,7 @@ static int take_boxes(const tn_regions *regions, int first, int32_t *table, int 
     return i;
 }
 
-static const char *bits_type(tn_dtype dtype)
-{
-    const size_t bytes = tn_dtype_bytes(dtype);
-    return dtype == TN_F32 ? "float" : bytes == 1 ? "uchar" : bytes == 2 ? "ushort" : bytes == 4 ? "uint" : "ulong";
-}
+static const char *element_type(tn_dtype dtype) { return dtype == TN_F32 ? "float" : tn_cl_bits_type(dtype); }
 
 static void sources_args(tn_cl_build *b, tn_cl_value *const *in, const int *sources, int n, const char *type)
 {
@@ -233,7 +229,7 @@ static void emit_boxes(tn_cl_build *b, const tn_copy_attr *attr, tn_cl_value *co
 {
     const tn_regions *regions = attr->regions;
     int32_t *table = tn_arena_array(&b->scratch, (size_t)regions->count + 1, BOX * sizeof *table);
-    const char *type = bits_type(out->dtype);
+    const char *type = element_type(out->dtype);
     int64_t y[4] = {1, 1, 1, 1};
     int sources[MAX_SOURCES], n_sources, n_boxes;
     if (!table) {

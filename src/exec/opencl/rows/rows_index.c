@@ -5,12 +5,6 @@
 
 #include "ops/index/op_gather.h"
 
-static const char *bits_type(tn_dtype dtype)
-{
-    const size_t bytes = tn_dtype_bytes(dtype);
-    return bytes == 1 ? "uchar" : bytes == 2 ? "ushort" : bytes == 4 ? "uint" : "ulong";
-}
-
 static bool match_indices(const tn_query *query, const char **why)
 {
     *why = "elements or indices of this type";
@@ -27,7 +21,7 @@ static bool match_gather(const tn_query *query, const char **why)
 // Begins a step over data, indices and result; what lies outside is told in `bad`.
 static void begin(tn_cl_build *b, const char *kernel, tn_cl_value *const *in, tn_cl_value *out)
 {
-    const char *type = bits_type(in[0]->dtype), *index = in[1]->dtype == TN_I64 ? "long" : "int";
+    const char *type = tn_cl_bits_type(in[0]->dtype), *index = in[1]->dtype == TN_I64 ? "long" : "int";
     tn_cl_mem *from = tn_cl_plain(b, in[0]), *indices = tn_cl_plain(b, in[1]), *to = tn_cl_new_plain(b, out);
     tn_cl_mem *bad = tn_cl_flag(b);
     tn_cl_begin(b, kernel);

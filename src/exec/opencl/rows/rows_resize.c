@@ -129,15 +129,6 @@ static void emit_pictures(tn_cl_build *b, const tn_query *query, tn_cl_value *co
     tn_cl_end(b, (size_t)y[3], (size_t)TN_CEIL_DIV(y[1], 4), (size_t)(y[0] * y[2]));
 }
 
-static void write_list(tn_cl_build *b, const char *name, const int64_t *v, int n)
-{
-    tn_cl_code(b, "__constant int %s[] = {0", name);
-    for (int i = 0; i < n; i++) {
-        tn_cl_code(b, ", %lld", (long long)v[i]);
-    }
-    tn_cl_code(b, "};\n");
-}
-
 static void emit_axes(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
 {
     const tn_resize_attr *attr = query->attr;
@@ -175,11 +166,11 @@ static void emit_axes(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     tn_cl_out(b, "float", "y", to);
     tn_cl_real(b, "extrapolation", attr->extrapolation);
     tn_cl_define(b, "AXES", "%d", n);
-    write_list(b, "taps", taps, n);
-    write_list(b, "first", first, n);
-    write_list(b, "dims", dims, n);
-    write_list(b, "over", over, n);
-    write_list(b, "strides", stride, n);
+    tn_cl_write_list(b, "taps", taps, n);
+    tn_cl_write_list(b, "first", first, n);
+    tn_cl_write_list(b, "dims", dims, n);
+    tn_cl_write_list(b, "over", over, n);
+    tn_cl_write_list(b, "strides", stride, n);
     tn_cl_code(b, "#define BASE(i) (0");
     for (int d = 0; d < x->rank; d++) {
         if (!tables[d].taps) {
