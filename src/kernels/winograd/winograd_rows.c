@@ -189,12 +189,31 @@ static void pack(void *dst, const tn_query *query, const void *params)
     }
 }
 
+// U counts as far away from so many second-level caches on, and then a part has so many tiles of rows.
+#define FAR 8
+#define FAR_TILES 8
+
 // Floats of V and of M for some tiles; places lie a line more than a multiple of the page apart, so that they do not share a set of
 // the first-level cache.
 static bool part_floats(const tn_winograd *w, int64_t tiles, size_t *v, size_t *m)
 {
     const size_t places = (size_t)(w->n * w->n);
     return tn_mul_size((size_t)tiles * (size_t)w->v_row + 16, places, v) && tn_mul_size((size_t)tiles * (size_t)w->m_row + 16, places, m);
+}
+
+// V and M of a part fill the second-level cache at most, but a part is two tiles of rows at least, so that U is not read too often. U
+// that is many times as large comes from far away for each part: then eight tiles of rows share it, and V and M are what is read twice.
+// Returns the tiles of a part that goes by the second-level cache.
+static int64_t choose_part(tn_winograd *w, int64_t l2, int64_t rows)
+{
+    const int64_t places = (int64_t)w->n * w->n, tile_bytes = (int64_t)sizeof(float) * places * (w->v_row + w->m_row);
+    const int64_t u_bytes = (int64_t)sizeof(float) * places * w->s.c * w->vectors * w->facts->lanes;
+    const int64_t most = TN_MAX(2 * rows, l2 * 3 / 4 / tile_bytes / rows * rows);
+    const int64_t part = u_bytes > FAR * l2 ? TN_MAX(most, FAR_TILES * rows) : most;
+    // A few tiles more rather than a short part at the end.
+    const int64_t parts = TN_MAX(1, (w->tiles + part / 4) / part);
+    w->part = u_bytes > FAR * l2 ? TN_CEIL_DIV(w->tiles, parts) : TN_MIN(part, w->tiles);
+    return most;
 }
 
 static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
@@ -208,11 +227,8 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     w->v_row = (ptrdiff_t)w->blocks_in * w->block;
     w->v_row += w->v_row % 1024 == 0 ? 16 : 0;
     w->m_row = (ptrdiff_t)w->blocks_out * w->block;
-    // V and M of a part fill the second-level cache at most, but a part is two tiles of rows at least, so that U is not read too often.
     const int64_t rows = facts->max_p[TN_MIN((int64_t)w->q, w->vectors)];
-    const int64_t tile_bytes = (int64_t)sizeof(float) * w->n * w->n * (w->v_row + w->m_row);
-    w->part = TN_MAX(2 * rows, (int64_t)prepare->query->cpu->l2 * 3 / 4 / tile_bytes / rows * rows);
-    w->part = TN_MIN(w->part, w->tiles);
+    const int64_t near = choose_part(w, (int64_t)prepare->query->cpu->l2, rows);
     w->slots = TN_MAX(1u, prepare->query->threads);
     size_t v = 0, m = 0, bytes = 0, at;
     const size_t places = (size_t)(w->n * w->n);
@@ -222,7 +238,7 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     if (!fits) {
         return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the workspace does not fit in memory");
     }
-    w->all_floats = w->tiles <= 4 * (int64_t)w->slots * w->part ? v + m : 0;
+    w->all_floats = w->tiles <= 4 * (int64_t)w->slots * near ? v + m : 0;
     TN_TRY(tn_scratch_add(prepare, TN_MAX(w->all_floats, w->slot_floats * w->slots), sizeof(float), &at));
     const uint64_t form[] = {(uint64_t)facts->lanes, (uint64_t)w->q, (uint64_t)w->k, (uint64_t)w->s.m, (uint64_t)w->s.c};
     prepare->packs[0] =
