@@ -37,6 +37,17 @@ static uint64_t thread_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
+// Processor time of the DSP's process.
+static uint64_t process_ns(const tn_hex_link *link)
+{
+    clockid_t id;
+    struct timespec t = {0};
+    if (clock_getcpuclockid(link->transport->process(link->state), &id) == 0) {
+        clock_gettime(id, &t);
+    }
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -135,12 +146,12 @@ static void overhead(dsp *d, int runs)
 
 // ---- restart ----
 
-enum { STOP, START, HAND_OVER, RUN, ALL, PARTS };
+enum { STOP, START, START_CPU, HAND_OVER, HAND_OVER_CPU, RUN, ALL, PARTS };
 
 static void restart(dsp *d, int rounds)
 {
-    static const char *const names[PARTS] = {"the dead program is taken away", "a program that answers", "buffers, graphs, weights, prepare",
-                                             "the run itself", "all but the run"};
+    static const char *const names[PARTS] = {"the dead program is taken away", "a program that answers", "  its processor time",
+                                             "buffers, graphs, weights, prepare", "  its processor time", "the run itself", "all but the run"};
     static double us[PARTS][MOST_ROUNDS];
     tn_diag diag = {.status = TN_OK};
     for (int i = 0; i < rounds; i++) {
@@ -155,6 +166,8 @@ static void restart(dsp *d, int rounds)
             give_up(diag.message);
         }
         us[START][i] = (double)((now = tn_clock_ns()) - at) / 1e3;
+        const uint64_t cpu = process_ns(d->link);
+        us[START_CPU][i] = (double)cpu / 1e3;
         at = now;
         for (int k = 0; k < d->n_flows; k++) {
             if (tn_hex_flow_ready(d->flows[k], &diag) != TN_OK) {
@@ -162,6 +175,7 @@ static void restart(dsp *d, int rounds)
             }
         }
         us[HAND_OVER][i] = (double)((now = tn_clock_ns()) - at) / 1e3;
+        us[HAND_OVER_CPU][i] = (double)(process_ns(d->link) - cpu) / 1e3;
         us[ALL][i] = (double)(now - begin) / 1e3;
         tn_hex_link_unlock(d->link);
         at = now;

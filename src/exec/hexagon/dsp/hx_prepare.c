@@ -350,7 +350,9 @@ uint32_t tn_hx_graph_prepare(tn_hx_graph *graph)
         tn_hx_node *node = graph->steps[s];
         graph->fault = node->id;
         tn_hx_os_table.self()->node = node->id;
+        const uint64_t t0_ = tn_hx_os_table.microseconds();
         why = node->op->prepare ? node->op->prepare(graph, node) : TN_HEX_WHY_NONE;
+        tn_hx_log(1, "prep", (uint32_t)node->op->index << 24 | (uint32_t)(tn_hx_os_table.microseconds() - t0_));
     }
     why = why ? why : place_values(graph);
     why = why ? why : take_arena(graph);

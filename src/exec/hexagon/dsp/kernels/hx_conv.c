@@ -116,40 +116,27 @@ static int layout(const tn_hx_graph *graph, const tn_hx_node *node)
 
 // ---- prepare ----
 
-// Bias with x's zero point folded in and the greatest magnitude the sums can have, from n weights of one output channel.
-static uint64_t fold_bias(tn_hx_requant *r, const int8_t *w, uint32_t n, int32_t zero)
-{
-    int32_t sum = 0;
-    int64_t low = 0, high = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        sum += w[i];
-        low += w[i] < 0 ? 255 * w[i] : 0;
-        high += w[i] > 0 ? 255 * w[i] : 0;
-    }
-    r->bias = (int32_t)((uint32_t)r->bias - (uint32_t)zero * (uint32_t)sum);
-    low += r->bias;
-    high += r->bias;
-    return (uint64_t)(-low > high ? -low : high);
-}
-
-void tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, const int8_t *w, uint32_t n)
+// The bias with x's zero point folded in; the greatest magnitude that sums with it can have.
+void tn_hx_conv_requant_sums(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, tn_hx_weight_sums sums)
 {
     const tn_hx_value *bias = tn_hx_in(graph, node, 2);
     const tn_hx_attr *a = &node->attr;
     const uint32_t at = a->n_multipliers == 1 ? 0 : (uint32_t)channel;
-    r->bias = bias ? ((const int32_t *)bias->data)[channel] : 0;
-    const uint64_t bound = fold_bias(r, w, n, tn_hx_in(graph, node, 0)->zero);
-    tn_hx_requant_set(r, a->rounding, a->multipliers[at], a->n_shifts ? (int32_t)a->shifts[at] : 0, bound);
+    const int32_t given = bias ? ((const int32_t *)bias->data)[channel] : 0;
+    r->bias = (int32_t)((uint32_t)given - (uint32_t)tn_hx_in(graph, node, 0)->zero * (uint32_t)sums.all);
+    const int64_t low = 255 * (int64_t)(sums.all - sums.positive) + r->bias, high = 255 * (int64_t)sums.positive + r->bias;
+    tn_hx_requant_set(r, a->rounding, a->multipliers[at], a->n_shifts ? (int32_t)a->shifts[at] : 0, (uint64_t)(-low > high ? -low : high));
 }
 
-// The weights of output channel m in the order of a convolution's: [inner][taps].
-static void gather_weights(const tn_hx_node *node, const conv_plan *plan, const tn_hx_value *w, const tn_hx_value *y, int32_t m, int8_t *to)
+void tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, const int8_t *w, uint32_t n)
+{
+    tn_hx_conv_requant_sums(graph, node, r, channel, tn_hx_weight_sums_of(w, n));
+}
+
+// The weights of output channel m of a transposed convolution in the order of a convolution's: [inner][taps].
+static void turn_weights(const tn_hx_node *node, const conv_plan *plan, const tn_hx_value *w, const tn_hx_value *y, int32_t m, int8_t *to)
 {
     const int32_t taps = plan->taps.n, inner = plan->inner;
-    if (node->op->index == TN_HEX_OP_CONV) {
-        memcpy(to, w->data + (uint32_t)m * (uint32_t)(inner * taps), (uint32_t)(inner * taps));
-        return;
-    }
     const int32_t group_out = y->dims[1] / node->attr.group;
     for (int32_t c = 0; c < inner; c++) {
         const uint8_t *from = w->data + (uint32_t)((m / group_out * inner + c) * group_out + m % group_out) * (uint32_t)taps;
@@ -171,15 +158,23 @@ static void pack_tile(const tn_hx_graph *graph, const tn_hx_node *node, conv_pla
             *r = (tn_hx_requant){.right = 1, .up = 31, .scale = 1.0f};
             continue;
         }
-        gather_weights(node, plan, w, y, m, row);
+        const int8_t *from = row;
+        if (node->op->index == TN_HEX_OP_CONV) {
+            from = (const int8_t *)w->data + (uint32_t)m * (uint32_t)(inner * taps);
+        } else {
+            turn_weights(node, plan, w, y, m, row);
+        }
         const int32_t first = m / group_out * inner - 4 * plan->first_plane[tile];   // channel within the tile's planes
-        for (int32_t c = 0; c < inner; c++) {
+        if (first % 4 == 0) {
+            tn_hx_pack_row(to + (uint32_t)(first * taps * TILE + 4 * o), TILE, from, inner, taps);
+        }
+        for (int32_t c = 0; c < inner && first % 4; c++) {
             const int32_t at = first + c;
             for (int32_t t = 0; t < taps; t++) {
-                to[((at / 4 * taps + t) * TILE + o) * 4 + at % 4] = (uint8_t)row[c * taps + t];
+                to[((at / 4 * taps + t) * TILE + o) * 4 + at % 4] = (uint8_t)from[c * taps + t];
             }
         }
-        tn_hx_conv_requant(graph, node, r, m, row, (uint32_t)(inner * taps));
+        tn_hx_conv_requant(graph, node, r, m, from, (uint32_t)(inner * taps));
     }
 }
 

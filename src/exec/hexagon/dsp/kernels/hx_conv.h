@@ -4,12 +4,15 @@
 #ifndef TN_HX_CONV_H
 #define TN_HX_CONV_H
 
+#include "exec/hexagon/dsp/vec/hx_pack.h"
 #include "exec/hexagon/dsp/vec/hx_store.h"
 
 // Weights and bias are constants of the right types, and there are multipliers for so many output channels.
 uint32_t tn_hx_conv_check_channels(const tn_hx_graph *graph, const tn_hx_node *node, int32_t channels);
 // Requantisation of one output channel with n weights, the operands being x, w, bias.
 void tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, const int8_t *w, uint32_t n);
+// The same from what the weights add up to.
+void tn_hx_conv_requant_sums(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, tn_hx_weight_sums sums);
 
 // Depthwise convolution is a kernel of its own.
 int tn_hx_depthwise_fits(const tn_hx_graph *graph, const tn_hx_node *node);

@@ -87,9 +87,43 @@ static int layout(const tn_hx_graph *graph, const tn_hx_node *node)
     return TN_HX_PLAIN;
 }
 
+// The constants of column n. The tail beyond inner has weight byte 128 and activation byte 0: it adds nothing.
+static void set_column(const tn_hx_graph *graph, const tn_hx_node *node, matmul_plan *plan, int32_t n, tn_hx_weight_sums sums)
+{
+    tn_hx_requant *r = &plan->lanes[n / 32].one[n % 32];
+    tn_hx_conv_requant_sums(graph, node, r, n, sums);
+    r->bias = (int32_t)((uint32_t)r->bias + 128u * (uint32_t)sums.all + 16384u * (uint32_t)plan->inner);
+}
+
+static void pack_vector(const tn_hx_graph *graph, const tn_hx_node *node, matmul_plan *plan, int32_t n)
+{
+    tn_hx_weight_sums sums[TN_HX_VECTOR];
+    tn_hx_pack_columns(plan->weights + (uint32_t)(n / COLUMNS * plan->steps) * 4 * COLUMNS, plan->steps,
+                       (const int8_t *)tn_hx_in(graph, node, 1)->data + n, plan->columns, plan->inner, sums);
+    for (int32_t i = 0; i < TN_HX_VECTOR; i++) {
+        set_column(graph, node, plan, n + i, sums[i]);
+    }
+}
+
+static void pack_column(const tn_hx_graph *graph, const tn_hx_node *node, matmul_plan *plan, int32_t n, int8_t *column)
+{
+    const tn_hx_value *w = tn_hx_in(graph, node, 1);
+    if (n >= plan->columns) {
+        plan->lanes[n / 32].one[n % 32] = (tn_hx_requant){.right = 1, .scale = 1.0f};
+        return;
+    }
+    uint8_t *to = plan->weights + (uint32_t)(n / COLUMNS * plan->steps) * 4 * COLUMNS + 4 * (n % COLUMNS);
+    for (int32_t k = 0; k < plan->inner; k++) {
+        column[k] = (int8_t)w->data[node->attr.transpose ? (uint32_t)n * (uint32_t)plan->inner + (uint32_t)k
+                                                         : (uint32_t)k * (uint32_t)plan->columns + (uint32_t)n];
+        to[k / 4 * 4 * COLUMNS + k % 4] = (uint8_t)(column[k] + 128);
+    }
+    set_column(graph, node, plan, n, tn_hx_weight_sums_of(column, (uint32_t)plan->inner));
+}
+
 static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
 {
-    const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
     matmul_plan *plan = node->plan = tn_hx_pool_take(&graph->pool, sizeof *plan);
     if (!plan) {
         return TN_HEX_WHY_LIMIT;
@@ -111,23 +145,12 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
         return TN_HEX_WHY_LIMIT;
     }
     memset(plan->weights, 128, (uint32_t)bytes);   // weight 0
-    for (int32_t n = 0; n < 32 * 2 * plan->groups; n++) {
-        tn_hx_requant *r = &plan->lanes[n / 32].one[n % 32];
-        if (n >= plan->columns) {
-            *r = (tn_hx_requant){.right = 1, .scale = 1.0f};
-            continue;
-        }
-        uint8_t *to = plan->weights + (uint32_t)(n / COLUMNS * plan->steps) * 4 * COLUMNS + 4 * (n % COLUMNS);
-        int32_t sum = 0;
-        for (int32_t k = 0; k < plan->inner; k++) {
-            column[k] = (int8_t)w->data[node->attr.transpose ? (uint32_t)n * (uint32_t)plan->inner + (uint32_t)k
-                                                             : (uint32_t)k * (uint32_t)plan->columns + (uint32_t)n];
-            to[k / 4 * 4 * COLUMNS + k % 4] = (uint8_t)(column[k] + 128);
-            sum += column[k];
-        }
-        tn_hx_conv_requant(graph, node, r, n, column, (uint32_t)plan->inner);
-        // The tail beyond inner has weight byte 128 and activation byte 0: it adds nothing.
-        r->bias = (int32_t)((uint32_t)r->bias + 128u * (uint32_t)sum + 16384u * (uint32_t)plan->inner);
+    int32_t n = 0;
+    for (; !node->attr.transpose && n + TN_HX_VECTOR <= plan->columns; n += TN_HX_VECTOR) {
+        pack_vector(graph, node, plan, n);
+    }
+    for (; n < COLUMNS * plan->groups; n++) {
+        pack_column(graph, node, plan, n, column);
     }
     plan->mode = TN_HX_Q31;
     for (int32_t i = 0; i < 2 * plan->groups; i++) {
