@@ -14,7 +14,7 @@
 #include "exec/hexagon/dsp/rt/rt.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { TILE = TN_HX_TILE, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64, VTCM_VECTORS = 32 };
+enum { TILE = TN_HX_TILE, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64, VTCM_VECTORS = 32, JOB_TILES = 4 };
 
 typedef struct conv_plan {
     tn_hx_taps taps;
@@ -37,7 +37,8 @@ typedef struct conv_run {
     const tn_hx_value *x, *y;
     uint8_t *phases;             // of the image
     const uint8_t *weights;      // of tile `first`
-    int32_t image, vectors, blocks, is_deconv, first;
+    int32_t image, vectors, blocks, is_deconv;
+    int32_t first, tiles;        // of the jobs at hand
 } conv_run;
 
 // ---- check ----
@@ -352,24 +353,41 @@ typedef void span_fn(const conv_tile *, int32_t, int32_t);
      span_##QUADS##_Q31_UNIT_##PLAIN, span_##QUADS##_RNE_##PLAIN}
 SPANS(1, 0) SPANS(1, 1) SPANS(2, 0) SPANS(2, 1)
 
-static void run_tile(void *context, uint32_t index)
+// Tiles of a job: small images are one block, of which several make one job.
+static void run_job(void *context, uint32_t index)
 {
     static span_fn *const spans[2][2][5] = {{SPAN_NAMES(1, 0), SPAN_NAMES(2, 0)}, {SPAN_NAMES(1, 1), SPAN_NAMES(2, 1)}};
     const conv_run *run = context;
     const conv_plan *plan = run->plan;
-    const int32_t among = (int32_t)index / run->blocks, block = (int32_t)index % run->blocks, tile = run->first + among;
-    const int32_t first = 2 * tile, quads = run->y->planes - first > 1 ? 2 : 1;
-    conv_tile t = {.offsets = plan->offsets, .steps = plan->steps, .zero = run->y->zero, .low = run->attr->low, .high = run->attr->high};
-    t.x = plan->taps.direct ? tn_hx_plane(run->x, run->image, plan->first_plane[tile])
-                            : run->phases + (uint32_t)plan->first_plane[tile] * plan->taps.plane_bytes;
-    t.weights = (const int64_t *)(run->weights + (uint32_t)among * (uint32_t)plan->steps * 4 * TILE);
-    t.requant = plan->requant + tile * TILE;
-    t.to[0] = tn_hx_plane(run->y, run->image, first);
-    t.to[1] = quads == 2 ? tn_hx_plane(run->y, run->image, first + 1) : NULL;
+    const int one = run->blocks == 1;
+    const int32_t block = one ? 0 : (int32_t)index % run->blocks, begin = one ? (int32_t)index * JOB_TILES : (int32_t)index / run->blocks;
+    const int32_t all = one ? (run->tiles - begin < JOB_TILES ? run->tiles - begin : JOB_TILES) : 1;
     const int32_t from = block * BLOCK_VECTORS, end = from + BLOCK_VECTORS < run->vectors ? from + BLOCK_VECTORS : run->vectors;
-    t.stride = (int32_t)plan->taps.plane_bytes;
     const int plain = plan->taps.n == 1 && plan->offsets[0] % TN_HX_VECTOR == 0;
-    spans[plain][quads - 1][plan->mode](&t, from, end);
+    const uint32_t weights_bytes = (uint32_t)plan->steps * 4 * TILE, y_bytes = run->y->plane_bytes;
+    int32_t tile = run->first + begin;
+    conv_tile t = {.offsets = plan->offsets, .steps = plan->steps, .stride = (int32_t)plan->taps.plane_bytes, .zero = run->y->zero,
+                   .low = run->attr->low, .high = run->attr->high};
+    const uint8_t *weights = run->weights + (uint32_t)begin * weights_bytes, *x = plan->taps.direct ? tn_hx_plane(run->x, run->image, 0) : run->phases;
+    uint8_t *to = tn_hx_plane(run->y, run->image, 2 * tile);
+    for (int32_t i = 0; i < all; i++, tile++, weights += weights_bytes, to += 2 * y_bytes) {
+        const int32_t quads = run->y->planes - 2 * tile > 1 ? 2 : 1;
+        t.x = x + (uint32_t)plan->first_plane[tile] * plan->taps.plane_bytes;
+        t.weights = (const int64_t *)weights;
+        t.requant = plan->requant + tile * TILE;
+        t.to[0] = to;
+        t.to[1] = quads == 2 ? to + y_bytes : NULL;
+        spans[plain][quads - 1][plan->mode](&t, from, end);
+    }
+}
+
+// Tiles [first, first + n) of the node.
+static void run_jobs(conv_run *run, int32_t first, int32_t n, const uint8_t *weights)
+{
+    run->first = first;
+    run->tiles = n;
+    run->weights = weights;
+    tn_hx_parallel(run_job, run, (uint32_t)(run->blocks == 1 ? (n + JOB_TILES - 1) / JOB_TILES : n * run->blocks));
 }
 
 // x's pixels at multiples of the stride, zero points between and around them.
@@ -411,9 +429,7 @@ static void run_tiles(conv_run *run)
     const int32_t fit = (int32_t)(half / each), chunk = fit < plan->tiles ? fit : plan->tiles;
     uint8_t *vtcm = chunk > 0 && run->vectors >= VTCM_VECTORS ? os->vtcm_take(2 * (uint32_t)chunk * each) : NULL;
     if (!vtcm) {
-        run->first = 0;
-        run->weights = plan->weights;
-        tn_hx_parallel(run_tile, run, (uint32_t)(plan->tiles * run->blocks));
+        run_jobs(run, 0, plan->tiles, plan->weights);
         return;
     }
     uint8_t *now = vtcm, *next = vtcm + (uint32_t)chunk * each;
@@ -424,9 +440,7 @@ static void run_tiles(conv_run *run)
         if (after > 0) {
             os->copy_start(next, plan->weights + (uint32_t)(first + n) * each, (uint32_t)after * each);
         }
-        run->first = first;
-        run->weights = now;
-        tn_hx_parallel(run_tile, run, (uint32_t)(n * run->blocks));
+        run_jobs(run, first, n, now);
         uint8_t *done = now;
         now = next;
         next = done;

@@ -52,34 +52,55 @@ static inline __attribute__((always_inline)) void tn_hx_store_pixels(uint8_t *to
     }
 }
 
-// The narrow way of tn_hx_store_tile. gap: bytes from the first vector of pixels to the second. All products come before the first store, which the compiler must not move loads across.
-static inline __attribute__((always_inline)) void tn_hx_store_narrow(const HVX_Vector *s, const tn_hx_requant *r, const tn_hx_ends *ends, int quads,
-                                                               int pixels, int mode, int32_t at, int32_t gap, int loose)
+// The narrow way of tn_hx_store_tile. gap: bytes from the first vector of pixels to the second.
+static inline __attribute__((always_inline)) void tn_hx_store_q31_narrow(const HVX_Vector *s, const tn_hx_requant *r, const tn_hx_ends *ends,
+                                                                   int quads, int pixels, int32_t at, int32_t gap, int loose)
+{
+    // All constants are loaded before the first store, which the compiler must not move loads across; so the products of the second four
+    // channels can be made while the first four are packed.
+    int32_t m[TN_HX_TILE], right[TN_HX_TILE];
+#pragma unroll
+    for (int c = 0; c < 4 * quads; c++) {
+        m[c] = r[c].multiplier;
+        right[c] = r[c].right;
+    }
+#pragma unroll
+    for (int q = 0; q < quads; q++) {
+        HVX_Vector h[4], out[2];
+#pragma unroll
+        for (int c = 4 * q; c < 4 * q + 4; c++) {
+            const HVX_Vector factor = Q6_V_vsplat_R(m[c]);
+            const HVX_Vector a = tn_hx_q31_product(s[2 * c], factor), b = pixels == 2 ? tn_hx_q31_product(s[2 * c + 1], factor) : a;
+            h[c - 4 * q] = Q6_Vh_vasr_VwVwR_rnd_sat(b, a, right[c]);
+        }
+        tn_hx_pack_narrow(h, ends->zero, ends->low, ends->high, out);
+        tn_hx_store_pixels(ends->to[q] + at, out[0], loose);
+        if (pixels == 2) {
+            tn_hx_store_pixels(ends->to[q] + at + gap, out[1], loose);
+        }
+    }
+}
+
+static inline __attribute__((always_inline)) void tn_hx_store_rne_narrow(const HVX_Vector *s, const tn_hx_requant *r, const tn_hx_ends *ends,
+                                                                   int quads, int pixels, int32_t at, int32_t gap, int loose)
 {
     HVX_Vector h[TN_HX_TILE], out[2][2];
-    if (mode == TN_HX_RNE_NARROW) {
-        const HVX_VectorPred none = Q6_Q_vcmp_gt_VuwVuw(ends->zero, ends->zero);
-        HVX_VectorPred near[2] = {none, none};
+    const HVX_VectorPred none = Q6_Q_vcmp_gt_VuwVuw(ends->zero, ends->zero);
+    HVX_VectorPred near[2] = {none, none};
 #pragma unroll
-        for (int c = 0; c < 4 * quads; c++) {
-            h[c] = tn_hx_rne_narrow(s[2 * c], s[2 * c + pixels - 1], &r[c], &near[c / 4]);
-        }
-        if (__builtin_expect(tn_hx_any(Q6_Q_or_QQ(near[0], near[1])), 0)) {
+    for (int c = 0; c < 4 * quads; c++) {
+        h[c] = tn_hx_rne_narrow(s[2 * c], s[2 * c + pixels - 1], &r[c], &near[c / 4]);
+    }
+    if (__builtin_expect(tn_hx_any(Q6_Q_or_QQ(near[0], near[1])), 0)) {
 #pragma unroll
-            for (int q = 0; q < quads; q++) {
-                if (tn_hx_any(near[q])) {
-                    HVX_Vector sums[8], fast[4];
-                    __builtin_memcpy(sums, s + 8 * q, sizeof sums);
-                    __builtin_memcpy(fast, h + 4 * q, sizeof fast);
-                    tn_hx_repair_quad(sums, fast, r + 4 * q, pixels);
-                    __builtin_memcpy(h + 4 * q, fast, sizeof fast);
-                }
+        for (int q = 0; q < quads; q++) {
+            if (tn_hx_any(near[q])) {
+                HVX_Vector sums[8], fast[4];
+                __builtin_memcpy(sums, s + 8 * q, sizeof sums);
+                __builtin_memcpy(fast, h + 4 * q, sizeof fast);
+                tn_hx_repair_quad(sums, fast, r + 4 * q, pixels);
+                __builtin_memcpy(h + 4 * q, fast, sizeof fast);
             }
-        }
-    } else {
-#pragma unroll
-        for (int c = 0; c < 4 * quads; c++) {
-            h[c] = tn_hx_q31_narrow(s[2 * c], s[2 * c + pixels - 1], &r[c]);
         }
     }
 #pragma unroll
@@ -100,8 +121,12 @@ static inline __attribute__((always_inline)) void tn_hx_store_tile(HVX_Vector *s
                                                              int pixels, int mode, int32_t at, int32_t gap, int loose)
 {
     const HVX_Vector zero = ends->zero, low = ends->low, high = ends->high;
-    if (mode == TN_HX_RNE_NARROW || mode == TN_HX_Q31_NARROW) {
-        tn_hx_store_narrow(s, r, ends, quads, pixels, mode, at, gap, loose);
+    if (mode == TN_HX_RNE_NARROW) {
+        tn_hx_store_rne_narrow(s, r, ends, quads, pixels, at, gap, loose);
+        return;
+    }
+    if (mode == TN_HX_Q31_NARROW) {
+        tn_hx_store_q31_narrow(s, r, ends, quads, pixels, at, gap, loose);
         return;
     }
     if (mode == TN_HX_RNE) {
