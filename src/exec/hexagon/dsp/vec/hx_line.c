@@ -1,26 +1,56 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for the straight line that gives what float32 arithmetic gives, for every sum that a channel can have.
+// Looks for the straight line that gives the bytes of base/requant.h, for every sum that a channel can have: first where a line must begin
+// if arithmetic were exact, then whether the vector unit's, imitated here, is right on both sides of every byte's first sum.
 // Ownership: none. Threads: any.
 #include "exec/hexagon/dsp/vec/hx_line.h"
 
-enum { MANTISSA = 24, EXPONENT_BIAS = 127, MOST_EXPONENT = 14, FRACTION_MIN = 16, GUARD = 16 };
-enum { MARGIN = 5 };   // what the ends of an interval may be off by: rounding of the product, of `reach`, of the limit
+enum { MANTISSA = 24, EXPONENT_BIAS = 127, MOST_EXPONENT = 14, FRACTION_MIN = 16, GUARD = 9, TRIES = 9 };
 
-// The channel's factor is m / 2^(24 + e), m of 24 bits.
+// The channel's factor is multiplier / 2^(31 + e).
 typedef struct factor {
-    int64_t m;
-    int32_t e;
-    float scale;
+    int64_t multiplier;          // 2^30 and more
+    int32_t e, rounding;
+    float scale;                 // float_rne
+    int64_t sum_step;            // 1 / factor, with `bits` bits of fraction
+    int32_t bits;
 } factor;
 
-// The least sum whose result is at least `want`. about: (want - 1/2) / factor with `bits` bits of fraction; where that is so near a whole
-// number that the rounding of the float product counts, float arithmetic decides.
-static int32_t least_sum(const factor *f, int32_t want, int64_t about, int32_t bits)
+static int find_factor(factor *f, const tn_hx_requant *r, int rounding)
 {
-    const int64_t one = INT64_C(1) << bits, rest = about & (one - 1);
+    f->rounding = rounding;
+    f->scale = r->scale;
+    if (rounding == TN_HEX_FLOAT_RNE) {
+        uint32_t bits;
+        __builtin_memcpy(&bits, &r->scale, 4);
+        f->multiplier = (int64_t)((bits & 0x7fffff) | 0x800000) << (31 - MANTISSA);
+        f->e = bits >> 31 ? 0 : EXPONENT_BIAS - 1 - (int32_t)(bits >> 23 & 0xff);
+    } else {
+        f->multiplier = r->multiplier;
+        f->e = r->left ? 0 : r->right;
+    }
+    if (f->e < 1 || f->e > MOST_EXPONENT || f->multiplier < 1 << 30) {
+        return 0;
+    }
+    f->bits = 39 - f->e;
+    f->sum_step = (int64_t)((UINT64_C(1) << 63) / (uint64_t)f->multiplier) << 7;
+    return 1;
+}
+
+// The least sum whose result is at least `want`: (want - 1/2) / factor, and where that is so near a whole number that rounding counts, as
+// the definition decides.
+static int32_t least_sum(const factor *f, int32_t want)
+{
+    const int64_t about = (2 * (int64_t)want - 1) * (f->sum_step / 2), one = INT64_C(1) << f->bits, rest = about & (one - 1);
+    const int32_t below = (int32_t)(about >> f->bits);
+    if (f->rounding == TN_HEX_FIXED_Q31) {
+        int32_t at = below - 2;   // rounding twice moves it by less than two
+        while (tn_requant_q31(at, (int32_t)f->multiplier, -f->e) < want) {
+            at++;
+        }
+        return at;
+    }
     // Products are below 256, so float32 is off by 2^-17 at most: in sums, 2^(e + 1 - 17). Twice that, and what `about` is off by.
-    const int64_t near = (INT64_C(1) << (bits + f->e - 15)) + 1024;
-    const int32_t below = (int32_t)(about >> bits);
+    const int64_t near = (INT64_C(1) << (f->bits + f->e - 15)) + 2048;
     if (rest > near && one - rest > near) {
         return below + 1;
     }
@@ -31,53 +61,111 @@ static int32_t least_sum(const factor *f, int32_t want, int64_t about, int32_t b
     return at;
 }
 
-int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int32_t zero, int32_t low, int32_t high, int32_t most)
+// What the vector unit makes of a sum with the line's start in it.
+static int32_t byte_of(const tn_hx_line *line, int64_t sum)
 {
-    uint32_t bits;
-    __builtin_memcpy(&bits, &r->scale, 4);
-    const factor f = {.m = (bits & 0x7fffff) | 0x800000, .e = EXPONENT_BIAS - 1 - (int32_t)(bits >> 23 & 0xff), .scale = r->scale};
-    if (bits >> 31 || f.e < 1 || f.e > MOST_EXPONENT || r->bound >= 1u << (MANTISSA - 1)) {
-        return 0;
+    const int64_t high = line->multiplier >> 16, product = (sum >> 16) * line->low + sum * high;
+    const int32_t v = (int32_t)((product + (1 << 14)) >> 15);
+    int32_t h = v >> 16;
+    if (line->limit && (h & ((2 << line->down) - 1)) == line->odd && (v & 0xffff) < line->limit) {
+        h--;
     }
-    // The most bits of fraction with which the line stays within 32 bits: sums, and twice the 256 bytes (m may be half of its range).
-    const int32_t bound = (int32_t)r->bound;
+    return h >> line->down;
+}
+
+// The first sum of each byte.
+typedef struct firsts {
+    int32_t sums[256];
+    int32_t low, high;           // bytes low + 1..high
+} firsts;
+
+static int is_right(const tn_hx_line *line, const firsts *f, int32_t bound, int64_t start)
+{
+    for (int32_t byte = f->low + 1; byte <= f->high; byte++) {
+        const int64_t sum = f->sums[byte], at = sum * (INT64_C(1) << line->left) + start;
+        if ((sum <= bound && byte_of(line, at) < byte) || (sum > -bound && byte_of(line, at - (INT64_C(1) << line->left)) >= byte)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+// Bits of fraction: as many as `most`, and as leave sums, and twice the 256 bytes, within 32 bits (the multiplier may be half of its range).
+static int32_t find_fraction(const factor *f, int64_t bound, int32_t most)
+{
     int32_t fraction = most;
-    while (fraction >= FRACTION_MIN && fraction >= f.e &&
-           ((int64_t)bound << (fraction - f.e)) + (INT64_C(260) << (fraction + 1)) >= INT64_C(1) << 31) {
+    while (fraction >= FRACTION_MIN && fraction >= f->e &&
+           (bound << (fraction - f->e)) + (INT64_C(260) << (fraction + 1)) >= INT64_C(1) << 31) {
         fraction--;
     }
-    if (fraction < FRACTION_MIN || fraction < f.e) {
-        return 0;
-    }
-    const int32_t left = fraction - f.e, of_sum = 39 - f.e;
-    const int64_t sum_step = (int64_t)((UINT64_C(1) << 63) / (uint64_t)f.m);                              // 1 / factor
-    const int64_t byte_step = (int64_t)((UINT64_C(1) << (fraction + MANTISSA + GUARD)) / (uint64_t)f.m);   // a byte, where the product begins
-    int64_t least[2] = {INT32_MIN, INT32_MIN}, latest[2] = {INT32_MAX, INT32_MAX};   // of `start`, for sums with the bias: even results, odd ones
-    for (int32_t byte = low + 1; byte <= high; byte++) {
-        const int32_t want = byte - zero, odd = want & 1;
-        int64_t sum = least_sum(&f, want, (2 * (int64_t)want - 1) * (sum_step / 2), of_sum);
-        sum = sum > bound + 1 ? bound + 1 : sum < -bound ? -bound : sum;
-        const int64_t reach = (byte * byte_step) >> GUARD;   // where the product reaches the byte
-        const int64_t from = reach + MARGIN - sum * (INT64_C(1) << left), to = reach - MARGIN - (sum - 1) * (INT64_C(1) << left);
+    return fraction < f->e ? 0 : fraction;
+}
+
+// Where a line with this multiplier begins, if it is right anywhere. zero: the least bit counts.
+static int fit(tn_hx_line *line, const factor *f, const firsts *first, int64_t multiplier, int32_t fraction, int32_t bound, int32_t zero, int64_t *begin)
+{
+    const int64_t upper = (multiplier + (1 << 15)) >> 16;
+    line->multiplier = (int32_t)((upper > INT16_MAX ? INT16_MAX : upper) << 16);
+    line->low = (int32_t)(multiplier - line->multiplier > INT16_MAX ? INT16_MAX : multiplier - line->multiplier);
+    line->limit = 0;
+    const int64_t byte_step = (int64_t)((UINT64_C(1) << (fraction + 31 + GUARD)) / (uint64_t)multiplier);   // a byte, where the product begins
+    int64_t least[2] = {INT32_MIN, INT32_MIN}, latest[2] = {INT32_MAX, INT32_MAX};   // of even results, odd ones
+    for (int32_t byte = first->low + 1; byte <= first->high; byte++) {
+        const int32_t odd = (byte - zero) & 1;
+        const int64_t sum = first->sums[byte], reach = (byte * byte_step) >> GUARD;   // where the product reaches the byte
+        const int64_t from = reach - sum * (INT64_C(1) << line->left), to = from + (INT64_C(1) << line->left);
         least[odd] = sum <= bound && from > least[odd] ? from : least[odd];
         latest[odd] = sum > -bound && to < latest[odd] ? to : latest[odd];
     }
     int64_t low_end = least[0] > least[1] ? least[0] : least[1], high_end = latest[0] < latest[1] ? latest[0] : latest[1];
-    line->limit = 0;
     if (low_end > high_end) {   // odd results a little later
         low_end = least[0];
         high_end = latest[0];
-        const int64_t later = (least[0] + latest[0]) / 2 - (least[1] + latest[1]) / 2;
-        line->limit = (int32_t)((later * f.m) >> MANTISSA);
-        if (least[0] > latest[0] || least[1] > latest[1] || later <= 0 || line->limit > 0xffff) {
+        const int64_t later = (least[0] + latest[0]) / 2 - (least[1] + latest[1]) / 2, limit = (later * (multiplier >> 7)) >> MANTISSA;
+        if (f->rounding == TN_HEX_FIXED_Q31 || least[0] > latest[0] || least[1] > latest[1] || limit <= 0 || limit > 0xffff) {
             return 0;
         }
+        line->limit = (int32_t)limit;
     }
-    const int64_t start = (low_end + high_end) / 2 + (int64_t)r->bias * (INT64_C(1) << left);
-    line->start = (int32_t)(uint32_t)(uint64_t)start;   // sums without the bias wrap round as this does
-    line->multiplier = (int32_t)(f.m << (31 - MANTISSA));
-    line->left = left;
+    // The lower half of the sum is not multiplied with that of the multiplier: by what is lost on average the line begins later.
+    int64_t start = (low_end + high_end) / 2 + line->low * (INT64_C(1) << 15) / multiplier;
+    for (int32_t tries = 0; tries < TRIES; tries++) {   // the middle, and steps to both sides of it
+        if (is_right(line, first, bound, start)) {
+            *begin = start;
+            return 1;
+        }
+        start += tries % 2 ? tries + 1 : -tries - 1;
+    }
+    return 0;
+}
+
+int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int rounding, int32_t zero, int32_t low, int32_t high, int32_t most)
+{
+    factor f;
+    firsts first = {.low = low, .high = high};
+    if (r->bound >= 1u << (MANTISSA - 1) || !find_factor(&f, r, rounding)) {
+        return 0;
+    }
+    const int32_t bound = (int32_t)r->bound, fraction = find_fraction(&f, bound, most);
+    if (fraction < FRACTION_MIN) {
+        return 0;
+    }
+    line->left = fraction - f.e;
     line->down = fraction - FRACTION_MIN;
     line->odd = zero & 1 ? 0 : 1 << line->down;
-    return 1;
+    for (int32_t byte = low + 1; byte <= high; byte++) {
+        const int32_t sum = least_sum(&f, byte - zero);
+        first.sums[byte] = sum > bound + 1 ? bound + 1 : sum < -bound ? -bound : sum;
+    }
+    // Lines that are a little steeper or flatter do as well; some have room where the others have none.
+    static const int8_t slopes[] = {0, 20, -20, 40, -40, 60, -60};
+    for (uint32_t i = 0; i < sizeof slopes; i++) {
+        int64_t start;
+        if (f.multiplier + slopes[i] < INT32_MAX && fit(line, &f, &first, f.multiplier + slopes[i], fraction, bound, zero, &start)) {
+            // Sums without the bias wrap round as this does.
+            line->start = (int32_t)(uint32_t)(uint64_t)(start + (int64_t)r->bias * (INT64_C(1) << line->left));
+            return 1;
+        }
+    }
+    return 0;
 }

@@ -26,7 +26,7 @@ static int32_t word(int8_t a, int8_t b, int8_t c, int8_t d)
 static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8_t *w, int32_t n, const tn_hx_value *y, const tn_hx_attr *attr,
                      int mode)
 {
-    int way = mode == TN_HX_Q31_NARROW ? BY_Q31 : BY_MODE, fits = 1;
+    int way = BY_MODE, fits = 1;
     int32_t most = TN_HX_LINE_FRACTION_MAX;
     for (int32_t i = 0; i < n; i++, w += 9) {
         c[i].weights[0] = word(w[0], w[3], w[1], w[4]);
@@ -37,11 +37,11 @@ static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8
         c[i].right = r[i].right;
     }
     // All lines with as many bits of fraction as the one with the fewest.
-    for (int again = 0; again < 2 && attr->rounding == TN_HEX_FLOAT_RNE; again++) {
+    for (int again = 0; again < 2 && fits; again++) {
         way = BY_LINE;
         fits = 1;
         for (int32_t i = 0; i < n; i++) {
-            fits &= tn_hx_line_find(&c[i].line, &r[i], y->zero, attr->low, attr->high, most);
+            fits &= tn_hx_line_find(&c[i].line, &r[i], attr->rounding, y->zero, attr->low, attr->high, most);
             most = fits && c[i].line.down + 16 < most ? c[i].line.down + 16 : most;
             way = c[i].line.limit ? BY_EVEN_LINE : way;
         }
@@ -49,7 +49,7 @@ static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8
     for (int32_t i = n; i < 4; i++) {
         c[i] = c[n - 1];   // lanes of no channel
     }
-    return fits ? way : BY_MODE;
+    return fits ? way : mode == TN_HX_Q31_NARROW ? BY_Q31 : BY_MODE;
 }
 
 uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const tn_hx_requant *requant,
@@ -126,7 +126,7 @@ static inline __attribute__((always_inline)) void strip_run(const strip *t, cons
                 h[i] = Q6_Vh_vasr_VwVwR_rnd_sat(tn_hx_q31_product(Q6_Vw_vadd_VwVw(b, bias[i]), m[i]),
                                                 tn_hx_q31_product(Q6_Vw_vadd_VwVw(a, bias[i]), m[i]), c[i].right);
             } else {
-                h[i] = tn_hx_line_halves(a, b, &lines[i], c[i].line.left, by == BY_EVEN_LINE);
+                h[i] = tn_hx_line_halves(a, b, &lines[i], by == BY_EVEN_LINE);
             }
             now[i] = after[i];
         }

@@ -60,7 +60,7 @@ static uint32_t prepare_planar(tn_hx_graph *graph, const tn_hx_node *node, depth
     if (!plan->planar) {
         return TN_HEX_WHY_LIMIT;
     }
-    const uint32_t why = tn_hx_planar_prepare(graph, plan->planar, node, plan->requant, plan->taps.offsets[0] / 4);
+    const uint32_t why = tn_hx_planar_prepare(graph, plan->planar, node, plan->requant, plan->mode, plan->taps.offsets[0] / 4);
     tn_hx_scratch(graph, TN_HEX_MAX_THREADS * tn_hx_planar_scratch(plan->planar));
     return why;
 }

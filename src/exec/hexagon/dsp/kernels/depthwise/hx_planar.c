@@ -6,15 +6,15 @@
 //   row:  a b c d  e f g h ...     a b c -   - b c d         sums of pixels 4i, 4i + 1,
 //   + 2:  c d e f  g h i j ...     c d e -   - d e f                        4i + 2, 4i + 3
 //
-// Three rows give 128 pixels of a channel in 12 products, two to a packet; requantisation narrows them to a vector in the order of the row. All
-// constants stay in registers, and the loop is short enough for the compiler to overlap its rounds. In the end four channels are
-// put together again.
+// Three rows give 128 pixels of a channel in 12 products, two to a packet; requantisation narrows them to a vector in the order of the row.
+// The loops over a row are in hx_planar_loops.S. In the end four channels are put together again.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers, each with a scratch of its own.
 #include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
 
 #include "exec/hexagon/wire/hex_control.h"
 
 enum { FEW_VECTORS = 2, GROUP = 16, GROUP_LEAST = 4 };   // images that go by groups of planes; planes of a group
+enum { BY_Q31, BY_LINE, BY_EVEN_LINE };                     // how a channel is requantised; even: with a gap, see hx_line.h
 
 int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int mode)
 {
@@ -23,7 +23,8 @@ int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int mode)
     return (large || alike) && (mode == TN_HX_Q31_NARROW || mode == TN_HX_RNE_NARROW || mode == TN_HX_RNE);
 }
 
-static int set_channel(tn_hx_planar_channel *c, const tn_hx_requant *r, const int8_t *w, const tn_hx_value *y, const tn_hx_attr *attr,
+// most: bits of fraction of a line. Returns whether there is a way.
+static int set_channel(tn_hx_planar_channel *c, const tn_hx_requant *r, const int8_t *w, const tn_hx_value *y, const tn_hx_attr *attr, int mode,
                        int32_t most)
 {
     for (int row = 0; row < 3; row++) {
@@ -31,18 +32,17 @@ static int set_channel(tn_hx_planar_channel *c, const tn_hx_requant *r, const in
         c->weights[2 * row] = (int32_t)three;
         c->weights[2 * row + 1] = (int32_t)(three << 8);
     }
-    if (attr->rounding == TN_HEX_FIXED_Q31) {
-        c->bias = r->bias;
-        c->multiplier = r->multiplier;
-        c->right = r->right;
-        return 1;
-    }
-    return tn_hx_line_find(&c->line, r, y->zero, attr->low, attr->high, most);
+    c->bias = r->bias;
+    c->multiplier = r->multiplier;
+    c->right = r->right;
+    const int line = tn_hx_line_find(&c->line, r, attr->rounding, y->zero, attr->low, attr->high, most);
+    c->by = line ? c->line.limit ? BY_EVEN_LINE : BY_LINE : BY_Q31;
+    return line || mode == TN_HX_Q31_NARROW;
 }
 
 // Channels of all planes with at most so many bits of fraction. Returns the fewest that a channel has.
 static int32_t set_channels(tn_hx_planar *planar, const tn_hx_value *w, const tn_hx_value *y, const tn_hx_attr *attr, const tn_hx_requant *requant,
-                            int32_t most)
+                            int mode, int32_t most)
 {
     int32_t fewest = most;
     planar->all = 1;
@@ -52,9 +52,9 @@ static int32_t set_channels(tn_hx_planar *planar, const tn_hx_value *w, const tn
             tn_hx_planar_channel *channel = &planar->channels[c];
             if (c >= y->dims[1]) {
                 *channel = channel[-1];   // lanes of no channel
-            } else if (!set_channel(channel, &requant[c], (const int8_t *)w->data + 9 * c, y, attr, most)) {
+            } else if (!set_channel(channel, &requant[c], (const int8_t *)w->data + 9 * c, y, attr, mode, most)) {
                 fits = 0;
-            } else if (channel->line.down + 16 < fewest) {
+            } else if (channel->by != BY_Q31 && channel->line.down + 16 < fewest) {
                 fewest = channel->line.down + 16;
             }
         }
@@ -64,7 +64,24 @@ static int32_t set_channels(tn_hx_planar *planar, const tn_hx_value *w, const tn
     return fewest;
 }
 
-uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int32_t first)
+// How each of the four loops of a group requantises: all of its planes alike.
+static void set_groups(tn_hx_planar *planar, int32_t planes)
+{
+    for (int32_t plane = 0; plane < planes; plane += GROUP) {
+        for (int32_t c = 0; c < 4; c++) {
+            uint8_t by = BY_LINE;
+            for (int32_t i = plane; i < plane + GROUP && i < planes; i++) {
+                const int32_t one = planar->channels[4 * i + c].by;
+                by = by == BY_LINE || one == BY_Q31 ? (uint8_t)one : by;
+            }
+            // In float_rne planes without a line are done another way.
+            planar->group_by[plane / GROUP * 4 + c] = by == BY_Q31 && planar->rounding == TN_HEX_FLOAT_RNE ? BY_EVEN_LINE : by;
+        }
+    }
+}
+
+uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int mode,
+                              int32_t first)
 {
     const tn_hx_value *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
     planar->rounding = node->attr.rounding;
@@ -78,21 +95,21 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
     planar->chunks = (TN_HX_VECTOR * planar->vectors + 2 * y->pitch + 34 + 2 * TN_HX_VECTOR - 1) / TN_HX_VECTOR & ~1;
     planar->channels = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)y->planes * sizeof *planar->channels);
     planar->fits = tn_hx_pool_take(&graph->pool, (uint32_t)y->planes);
-    if (!planar->channels || !planar->fits) {
+    planar->group_by = tn_hx_pool_take(&graph->pool, 4 * ((uint32_t)y->planes / GROUP + 1));
+    if (!planar->channels || !planar->fits || !planar->group_by) {
         return TN_HEX_WHY_LIMIT;
     }
-    const int32_t fewest = set_channels(planar, w, y, &node->attr, requant, TN_HX_LINE_FRACTION_MAX);
+    const int32_t fewest = set_channels(planar, w, y, &node->attr, requant, mode, TN_HX_LINE_FRACTION_MAX);
     planar->group = 1;
     if (planar->vectors <= FEW_VECTORS) {   // a loop over planes, whose lines have one shift
         planar->group = GROUP;
         planar->apart = (int32_t)(y->plane_bytes / 4);
         planar->lead = (int32_t)(y->lead / 4);
         planar->chunks = (GROUP * planar->apart + 2 * TN_HX_VECTOR - 1) / TN_HX_VECTOR & ~1;
-        if (planar->rounding == TN_HEX_FLOAT_RNE) {
-            set_channels(planar, w, y, &node->attr, requant, fewest);
-            planar->line.down = fewest - 16;
-            planar->line.odd = y->zero & 1 ? 0 : 1 << planar->line.down;
-        }
+        set_channels(planar, w, y, &node->attr, requant, mode, fewest);
+        planar->line.down = fewest - 16;
+        planar->line.odd = y->zero & 1 ? 0 : 1 << planar->line.down;
+        set_groups(planar, y->planes);
     }
     return TN_HEX_WHY_NONE;
 }
@@ -100,7 +117,7 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
 uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar)
 {
     const int32_t results = planar->group > 1 ? planar->chunks + 1 : planar->vectors;
-    return 4 * (uint32_t)(planar->chunks + results + 1) * TN_HX_VECTOR;
+    return (4 * (uint32_t)(planar->chunks + results + 1) + TN_HX_PLANAR_MOST_AHEAD) * TN_HX_VECTOR;
 }
 
 // 128 pixels of four channels to 128 bytes of each.
@@ -174,42 +191,33 @@ static void put_together(uint8_t *restrict to, const uint8_t *restrict a, int32_
     }
 }
 
-enum { BY_Q31, BY_LINE, BY_EVEN_LINE };   // even: with a gap, see hx_line.h
-
-// All vectors of one channel. What sums begin with is added late, so that the first products need no copy of it.
-static inline __attribute__((always_inline)) void channel_run(const tn_hx_planar *p, const tn_hx_planar_channel *ch, const uint8_t *restrict x,
-                                                         uint8_t *restrict to, int by)
+// All vectors of one channel of a large image. The vectors before `to` are written over.
+static void channel_run(const tn_hx_planar *p, const tn_hx_planar_channel *ch, const uint8_t *x, uint8_t *to)
 {
-    const HVX_Vector zero = Q6_V_vsplat_R(p->zero * 0x00010001), start = Q6_V_vsplat_R(ch->bias), m = Q6_V_vsplat_R(ch->multiplier);
-    const tn_hx_line_lanes line = tn_hx_line_splat(&ch->line);
-    const int32_t w0 = ch->weights[0], w1 = ch->weights[1], w2 = ch->weights[2], w3 = ch->weights[3], w4 = ch->weights[4];
-    const int32_t w5 = ch->weights[5], right = ch->right, left = ch->line.left, down = ch->line.down;
-    const HVX_Vector low = tn_hx_splat_byte(p->low), high = tn_hx_splat_byte(p->high);
-    const int32_t two = tn_hx_opaque(2), pitch = p->pitch;
-    const uint8_t *a = x, *b = a + pitch, *c = b + pitch, *a2 = a + two, *b2 = b + two, *c2 = c + two;
-#pragma clang loop unroll(disable)
-    for (int32_t n = p->vectors; n > 0; n--) {
-        HVX_Vector v = TN_HX_CVU(a), u = TN_HX_CVU(a2);
-        HVX_Vector s0 = Q6_Vw_vrmpy_VubRb(v, w0), s1 = Q6_Vw_vrmpy_VubRb(v, w1), s2 = Q6_Vw_vrmpy_VubRb(u, w0), s3 = Q6_Vw_vrmpy_VubRb(u, w1);
-        v = TN_HX_CVU(b), u = TN_HX_CVU(b2);
-        s0 = Q6_Vw_vrmpyacc_VwVubRb(s0, v, w2), s1 = Q6_Vw_vrmpyacc_VwVubRb(s1, v, w3);
-        s2 = Q6_Vw_vrmpyacc_VwVubRb(s2, u, w2), s3 = Q6_Vw_vrmpyacc_VwVubRb(s3, u, w3);
-        v = TN_HX_CVU(c), u = TN_HX_CVU(c2);
-        s0 = Q6_Vw_vrmpyacc_VwVubRb(s0, v, w4), s1 = Q6_Vw_vrmpyacc_VwVubRb(s1, v, w5);
-        s2 = Q6_Vw_vrmpyacc_VwVubRb(s2, u, w4), s3 = Q6_Vw_vrmpyacc_VwVubRb(s3, u, w5);
-        HVX_Vector y;
-        if (by == BY_Q31) {
-            s0 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s0, start), m), s1 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s1, start), m);
-            s2 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s2, start), m), s3 = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s3, start), m);
-            const HVX_Vector even = Q6_Vh_vadd_VhVh_sat(Q6_Vh_vasr_VwVwR_rnd_sat(s2, s0, right), zero);
-            y = Q6_Vub_vsat_VhVh(Q6_Vh_vadd_VhVh_sat(Q6_Vh_vasr_VwVwR_rnd_sat(s3, s1, right), zero), even);
-        } else {
-            const HVX_Vector even = tn_hx_line_halves(s0, s2, &line, left, by == BY_EVEN_LINE);
-            y = Q6_Vub_vasr_VhVhR_sat(tn_hx_line_halves(s1, s3, &line, left, by == BY_EVEN_LINE), even, down);
-        }
-        TN_HX_V(to) = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(y, low), high);
-        a += 128, b += 128, c += 128, a2 += 128, b2 += 128, c2 += 128, to += 128;
+    typedef void loop_fn(const tn_hx_planar_job *);
+    static loop_fn *const loops[] = {tn_hx_planar_q31, tn_hx_planar_line, tn_hx_planar_even_line};
+    static const int32_t ahead[] = {TN_HX_PLANAR_Q31_AHEAD, TN_HX_PLANAR_LINE_AHEAD, TN_HX_PLANAR_EVEN_LINE_AHEAD};
+    const int32_t more = ahead[ch->by];
+    tn_hx_planar_job job = {.low = (int32_t)((uint32_t)p->low * 0x01010101u), .high = (int32_t)((uint32_t)p->high * 0x01010101u), .x = x,
+                            .pitch = p->pitch, .rounds = p->vectors + more, .to = to - more * TN_HX_VECTOR};
+    __builtin_memcpy(job.weights, ch->weights, sizeof job.weights);
+    if (ch->by == BY_Q31) {
+        job.start = ch->bias;
+        job.multiplier = ch->multiplier;
+        job.lower = 31;
+        job.shift = ch->right;
+        job.zero = p->zero * 0x00010001;
+    } else {
+        job.start = ch->line.start;
+        job.multiplier = ch->line.multiplier;
+        job.lower = (int32_t)((uint32_t)ch->line.low * 0x00010001u);
+        job.shift = ch->line.left;
+        job.down = ch->line.down;
+        job.limit = (int32_t)((uint32_t)ch->line.limit * 0x00010001u);
+        job.odd = ch->line.odd * 0x00010001;
+        job.bits = ((2 << ch->line.down) - 1) * 0x00010001;
     }
+    loops[ch->by](&job);
 }
 
 // The same for small images: vector `at` of one of the four channels of n planes. `apart`: bytes from a plane to the next.
@@ -241,9 +249,11 @@ static inline __attribute__((always_inline)) void planes_run(const tn_hx_planar 
         } else {
             line.start = Q6_V_vsplat_R(ch->line.start);
             line.multiplier = Q6_V_vsplat_R(ch->line.multiplier);
+            line.low = (int32_t)((uint32_t)ch->line.low * 0x00010001u);
+            line.left = ch->line.left;
             line.limit = Q6_V_vsplat_R((int32_t)((uint32_t)ch->line.limit * 0x00010001u));
-            const HVX_Vector even = tn_hx_line_halves(s0, s2, &line, ch->line.left, 1);
-            y = Q6_Vub_vasr_VhVhR_sat(tn_hx_line_halves(s1, s3, &line, ch->line.left, 1), even, down);
+            const HVX_Vector even = tn_hx_line_halves(s0, s2, &line, by == BY_EVEN_LINE);
+            y = Q6_Vub_vasr_VhVhR_sat(tn_hx_line_halves(s1, s3, &line, by == BY_EVEN_LINE), even, down);
         }
         TN_HX_VU(to) = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(y, low), high);
         a += apart, b += apart, c += apart, a2 += apart, b2 += apart, c2 += apart, to += apart, ch += 4;
@@ -253,18 +263,10 @@ void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t
 {
     // x's planes begin at a multiple of a vector; the first tap may not.
     const int32_t begin = planar->first & ~31, apart = planar->chunks * TN_HX_VECTOR, back = planar->vectors * TN_HX_VECTOR;
-    uint8_t *results = scratch + 4 * apart;
+    uint8_t *results = scratch + 4 * apart + TN_HX_PLANAR_MOST_AHEAD * TN_HX_VECTOR;
     take_apart(scratch, x + 4 * begin, apart, planar->chunks);
-    for (int32_t c = 0; c < 4; c++) {
-        const tn_hx_planar_channel *channel = &planar->channels[4 * plane + c];
-        const uint8_t *from = scratch + c * apart + (planar->first - begin);
-        if (planar->rounding == TN_HEX_FIXED_Q31) {
-            channel_run(planar, channel, from, results + c * back, BY_Q31);
-        } else if (channel->line.limit == 0) {
-            channel_run(planar, channel, from, results + c * back, BY_LINE);
-        } else {
-            channel_run(planar, channel, from, results + c * back, BY_EVEN_LINE);
-        }
+    for (int32_t c = 3; c >= 0; c--) {   // each writes over the end of the one before
+        channel_run(planar, &planar->channels[4 * plane + c], scratch + c * apart + (planar->first - begin), results + c * back);
     }
     put_together(to, results, back, planar->pixels);
     tn_hx_fill_plane(y, to);
@@ -281,8 +283,11 @@ void tn_hx_planar_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, c
         for (int32_t at = lead; at < lead + planar->vectors * TN_HX_VECTOR; at += TN_HX_VECTOR) {
             const tn_hx_planar_channel *channel = &planar->channels[4 * plane + c];
             const uint8_t *from = scratch + c * row + at + planar->first;
-            if (planar->rounding == TN_HEX_FIXED_Q31) {
+            const uint8_t by = planar->group_by[plane / GROUP * 4 + c];
+            if (by == BY_Q31) {
                 planes_run(planar, channel, from, results + c * back + at, apart, n, BY_Q31);
+            } else if (by == BY_LINE) {
+                planes_run(planar, channel, from, results + c * back + at, apart, n, BY_LINE);
             } else {
                 planes_run(planar, channel, from, results + c * back + at, apart, n, BY_EVEN_LINE);
             }

@@ -8,13 +8,15 @@
 
 typedef struct tn_hx_planar_channel {
     int32_t weights[6];          // of a row: 0 1 2 - and - 0 1 2; three rows
-    int32_t bias, multiplier, right;   // fixed_q31
-    tn_hx_line line;             // float_rne
+    int32_t bias, multiplier, right;   // fixed_q31 by its definition
+    int32_t by;                  // how it is requantised
+    tn_hx_line line;
 } tn_hx_planar_channel;
 
 typedef struct tn_hx_planar {
     tn_hx_planar_channel *channels;
     uint8_t *fits;               // [planes]: the plane can be done this way
+    uint8_t *group_by;           // [groups][4]: how each channel of a plane is requantised in the whole group
     int32_t all;                 // every plane fits
     int32_t rounding, zero, low, high;
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
@@ -25,9 +27,30 @@ typedef struct tn_hx_planar {
     int32_t apart, lead;         // of a group, in pixels: from plane to plane, before a plane
 } tn_hx_planar;
 
+// What a loop of hx_planar_loops.S works on; it knows the offsets.
+typedef struct tn_hx_planar_job {
+    int32_t weights[6];
+    int32_t start, multiplier;   // of a line; fixed_q31: bias
+    int32_t lower, shift, down;  // of a line: `low` in both halves, `left`; fixed_q31: 31, `right`
+    int32_t low, high;           // bytes
+    int32_t limit, odd, bits;    // halves; of a line with a gap
+    int32_t zero;                // halves; fixed_q31
+    const uint8_t *x;            // first pixel under the upper left tap
+    int32_t pitch, rounds;
+    uint8_t *to;                 // of the first round, whose results are not the first: see below
+} tn_hx_planar_job;
+
+// Rounds in flight, less one: as many vectors before the results are written over, and there are so many rounds more.
+enum { TN_HX_PLANAR_LINE_AHEAD = 3, TN_HX_PLANAR_EVEN_LINE_AHEAD = 3, TN_HX_PLANAR_Q31_AHEAD = 2, TN_HX_PLANAR_MOST_AHEAD = 3 };
+void tn_hx_planar_line(const tn_hx_planar_job *job);
+void tn_hx_planar_even_line(const tn_hx_planar_job *job);
+void tn_hx_planar_q31(const tn_hx_planar_job *job);
+
 // Whether a plan for a 3 x 3 window that reads x itself, with taps from flat pixel `first` on, pays.
 int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int mode);
-uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int32_t first);
+uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int mode,
+                              int32_t first);
+// mode, requant: of all channels. first: flat pixel of the first tap.
 uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar);
 // One plane, padding and all.
 void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t *x, const tn_hx_value *y, uint8_t *to, uint8_t *scratch);
