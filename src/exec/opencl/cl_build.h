@@ -107,6 +107,7 @@ typedef struct tn_cl_flow {
     bool rated;
     unsigned slices;                  // of the last run
     bool timed;                       // the last run measured each step
+    const char *unsaved;              // folder that programs built for it go into after its first run; NULL: none
 } tn_cl_flow;
 
 typedef struct tn_cl_build {

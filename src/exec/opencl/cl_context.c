@@ -234,15 +234,25 @@ static tn_status find_or_build(tn_cl_context *cl, const char *source, size_t len
             tn_give(cl->base.heap, fresh);
             return status;
         }
-        if (cache) {
-            tn_cl_disk_store(cl, cache, hash, fresh->program);
-        }
+        fresh->unsaved = true;
     }
     memcpy(fresh->hash, hash, sizeof hash);
     fresh->next = cl->programs;
     cl->programs = fresh;
     *program = fresh->program;
     return TN_OK;
+}
+
+void tn_cl_programs_save(tn_cl_context *cl, const char *cache)
+{
+    (void)pthread_mutex_lock(&cl->lock);
+    for (tn_cl_program *p = cl->programs; p && cache; p = p->next) {
+        if (p->unsaved) {
+            tn_cl_disk_store(cl, cache, p->hash, p->program);
+            p->unsaved = false;
+        }
+    }
+    (void)pthread_mutex_unlock(&cl->lock);
 }
 
 tn_status tn_cl_program_get(tn_cl_context *cl, const char *source, size_t length, const char *options, const char *cache,

@@ -26,6 +26,7 @@ typedef struct tn_cl_program {
     struct tn_cl_program *next;
     uint64_t hash[2];
     cl_program program;
+    bool unsaved;                     // built here, and not in the folder yet
 } tn_cl_program;
 
 typedef struct tn_cl_shared tn_cl_shared;
@@ -75,9 +76,12 @@ void tn_cl_context_close(tn_cl_context *cl);
 // The queue that measures, or NULL. Not beside runs on the other: their commands are not in order with each other.
 cl_command_queue tn_cl_timing_queue(tn_cl_context *cl);
 
-// A program from source: built before, found in the folder `cache` (NULL: none), or built now and written there. It belongs to cl.
+// A program from source: built before, found in the folder `cache` (NULL: none), or built now. It belongs to cl.
 tn_status tn_cl_program_get(tn_cl_context *cl, const char *source, size_t length, const char *options, const char *cache,
                             const char *place, cl_program *program, tn_diag *diag);
+// Writes programs that were built here into the folder: when they have run, since some drivers make machine code only then (PoCL, for each
+// size of group), and a program that is saved before takes as long at its next start.
+void tn_cl_programs_save(tn_cl_context *cl, const char *cache);
 // The same program once more, from its binary: the caller's to release. NULL: the driver does not give it.
 cl_program tn_cl_program_twin(tn_cl_context *cl, cl_program program);
 

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define MAGIC UINT64_C(0x31504c434e4f4e54)   // "TNONCLP1"
@@ -135,7 +136,13 @@ bool tn_cl_disk_list(const char *folder, void (*visit)(const tn_cache_file *file
     return true;
 }
 
-// Bytes of all programs, and the path and size of the one written longest ago.
+// What a process that was killed while it wrote has left: NAME.clbin.PID-TIME, not touched for an hour.
+static bool is_leftover(const char *name, const struct stat *facts)
+{
+    return strstr(name, ".clbin.") && time(NULL) - facts->st_mtim.tv_sec > 3600;
+}
+
+// Bytes of all programs, and the path and size of the one written longest ago. Removes leftovers.
 static uint64_t oldest(const char *folder, char *path, uint64_t *size)
 {
     DIR *list = opendir(folder);
@@ -146,7 +153,13 @@ static uint64_t oldest(const char *folder, char *path, uint64_t *size)
         char full[PATH_ROOM];
         struct stat facts;
         const int n = snprintf(full, sizeof full, "%s/%s", folder, entry->d_name);
-        if (!is_program(entry->d_name) || n < 0 || n >= PATH_ROOM || lstat(full, &facts) != 0) {
+        if (n < 0 || n >= PATH_ROOM || lstat(full, &facts) != 0) {
+            continue;
+        }
+        if (is_leftover(entry->d_name, &facts)) {
+            (void)unlink(full);
+        }
+        if (!is_program(entry->d_name)) {
             continue;
         }
         sum += (uint64_t)facts.st_size;

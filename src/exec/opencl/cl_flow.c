@@ -135,6 +135,7 @@ tn_status tn_cl_flow_make_wide(tn_cl_context *cl, const tn_flow_request *request
     *flow = NULL;
     if (tn_cl_build_open(&b, cl, request->graph, request->diag) == TN_OK) {
         b.cache = request->cache;
+        b.flow->unsaved = request->cache;
         b.flow->slice_ns = request->slice_ns;
         tn_cl_store_choose(&b, request);
         tn_cl_table_load(cl, request->cache);
@@ -166,6 +167,7 @@ void tn_cl_flow_release(tn_cl_flow *flow)
     }
     tn_heap *heap = flow->cl->base.heap;
     (void)flow->cl->driver.Finish(flow->cl->queue);
+    tn_cl_programs_save(flow->cl, flow->unsaved);     // it never ran
     for (tn_cl_step *step = flow->first; step; step = step->next) {
         if (step->event) {
             (void)flow->cl->driver.ReleaseEvent(step->event);
@@ -261,6 +263,10 @@ static tn_status run_flow(tn_cl_flow *flow, const tn_flow_run *run, bool timed)
         tn_cl_fetch(flow, run);
     }
     tn_cl_borders_end(flow);
+    if (status == TN_OK && flow->unsaved) {
+        tn_cl_programs_save(flow->cl, flow->unsaved);
+        flow->unsaved = NULL;
+    }
     if (timed) {
         read_times(flow);
     }

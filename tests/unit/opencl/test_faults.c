@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 static int open_driver(void **state)
@@ -256,6 +258,70 @@ static void look(const char *folder, folder_state *seen)
     assert_true(tn_cl_disk_list(folder, count_file, seen));
 }
 
+// Drivers may make machine code only when a kernel runs, so files are written behind the first run; a flow that never ran writes them at its end.
+static void programs_are_saved_when_they_have_run(void **state)
+{
+    char folder[] = "/tmp/tenon-cl-XXXXXX";
+    static float x[3 * 64], y[8 * 36];
+    tn_heap heap;
+    tn_cl_context *cl = NULL;
+    tn_diag diag = {.status = TN_OK};
+    folder_state seen;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    countdown = -1;
+    for (int runs = 0; runs < 2; runs++) {
+        open_context(&cl, &heap);
+        tn_graph *graph = small_graph(&heap);
+        const tn_flow_request request = {.graph = graph, .precision = "fp32", .store = "image", .cache = folder, .diag = &diag};
+        tn_tensor in = {.dtype = TN_F32, .shape = graph->inputs[0]->shape, .data = x};
+        tn_tensor out = {.dtype = TN_F32, .shape = graph->outputs[0]->shape, .data = y};
+        const tn_tensor *ins[] = {&in};
+        tn_tensor *outs[] = {&out};
+        const tn_flow_run run = {.in = ins, .out = outs, .diag = &diag};
+        tn_cl_flow *flow;
+        assert_int_equal(tn_cl_flow_make(cl, &request, &flow), TN_OK);
+        look(folder, &seen);
+        assert_int_equal(seen.files, 0);
+        if (runs) {
+            assert_int_equal(tn_cl_flow_run(flow, &run), TN_OK);
+            look(folder, &seen);
+            assert_int_equal(seen.files, cl->built);
+        }
+        tn_cl_flow_release(flow);
+        look(folder, &seen);
+        assert_int_equal(seen.files, cl->built);
+        change_files(folder, remove_file);
+        tn_graph_destroy(graph);
+        tn_cl_context_close(cl);
+    }
+    (void)rmdir(folder);
+    assert_int_equal(atomic_load(&heap.live_blocks), 0);
+}
+
+// A process that was killed while it wrote leaves a file; an hour later the next that writes removes it.
+static void leftovers_go(void **state)
+{
+    char folder[] = "/tmp/tenon-cl-XXXXXX", path[2][256];
+    unsigned loaded;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    for (int i = 0; i < 2; i++) {
+        (void)snprintf(path[i], sizeof path[i], "%s/0.clbin.%d-1", folder, i);
+        FILE *file = fopen(path[i], "w");
+        assert_non_null(file);
+        (void)fclose(file);
+    }
+    const struct timeval old[2] = {{time(NULL) - 7200, 0}, {time(NULL) - 7200, 0}};
+    assert_int_equal(utimes(path[0], old), 0);
+    assert_true(start(folder, &loaded) > 0);
+    assert_int_not_equal(access(path[0], F_OK), 0);
+    assert_int_equal(access(path[1], F_OK), 0);
+    change_files(folder, remove_file);
+    (void)rmdir(folder);
+}
+
 static void programs_on_disk(void **state)
 {
     char folder[] = "/tmp/tenon-cl-XXXXXX";
@@ -289,6 +355,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_call_fails_once), cmocka_unit_test(each_allocation_fails_once), cmocka_unit_test(programs_on_disk),
+        cmocka_unit_test(programs_are_saved_when_they_have_run), cmocka_unit_test(leftovers_go),
     };
     return cmocka_run_group_tests(tests, open_driver, NULL);
 }
