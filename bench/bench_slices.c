@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One deliberately long kernel on the OpenCL device: whole, in slices of a millisecond, and cancelled on the way. Prints what the slices
-// cost, whether the bits are equal, and how long after the request a cancelled run returned.
+// cost, how long they are (from the end of one to the end of the next), whether the bits are equal, and how long after the request a cancelled
+// run returned.
 //   bench_slices [N]      a product of two N x N matrices, default 4096
 // Ownership: everything until the end. Threads: one more, that cancels.
 #include "exec/opencl/cl_flow.h"
@@ -25,6 +26,24 @@ typedef struct product {
     uint64_t asked_ns;
     long wait_ns;                 // until the request: then the operands are there and the kernel runs
 } product;
+
+// The ends of slices, as the host sees them.
+static cl_int(CL_API_CALL *wait_for)(cl_uint, const cl_event *);
+static struct { uint64_t last; double longest, sum; unsigned n; } seen;
+
+static cl_int CL_API_CALL watched_wait(cl_uint n, const cl_event *events)
+{
+    const cl_int error = wait_for(n, events);
+    const uint64_t now = tn_clock_ns();
+    if (seen.last) {
+        const double ms = (double)(now - seen.last) / 1e6;
+        seen.longest = ms > seen.longest ? ms : seen.longest;
+        seen.sum += ms;
+        seen.n++;
+    }
+    seen.last = now;
+    return error;
+}
 
 static void die(const char *what)
 {
@@ -55,6 +74,8 @@ static void make(product *p, int64_t n)
     if (!tn_cl_driver_open(&driver, &reason) || tn_cl_context_open(&p->cl, &driver, &p->heap, &cpu, NULL) != TN_OK) {
         die("no OpenCL device");
     }
+    wait_for = p->cl->driver.WaitForEvents;
+    p->cl->driver.WaitForEvents = watched_wait;
     p->graph = tn_graph_create(&p->heap, "product");
     for (int i = 0; i < 3; i++) {
         v[i] = tn_graph_value(p->graph, NULL);
@@ -122,9 +143,12 @@ int main(int argc, char **argv)
     printf("%s, product of %lld: %.1f ms whole, transfers included\n", p.cl->facts.name, (long long)n, ms);
     tn_cl_flow_release(flow);
     flow = flow_of(&p, SLICE_NS);
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < 5; i++) {
+        memset(&seen, 0, sizeof seen);
         (void)run(&p, flow, &ms);
-        printf("  in slices of 1 ms: %.1f ms, %u slices, bits %s\n", ms, flow->slices, memcmp(whole, p.y.data, bytes) == 0 ? "equal" : "DIFFERENT");
+        printf("  in slices of 1 ms: %.1f ms, %u slices, %.2f ms each, the longest %.2f, bits %s\n", ms, flow->slices, seen.n ? seen.sum / seen.n : 0,
+               seen.longest, memcmp(whole, p.y.data, bytes) == 0 ? "equal" : "DIFFERENT");
+        (void)fflush(stdout);
     }
     p.wait_ns = ms < 900 ? (long)(ms * 0.6e6) : 500000000;
     for (int i = 0; i < 10; i++) {

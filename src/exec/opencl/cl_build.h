@@ -67,6 +67,10 @@ typedef struct tn_cl_step {
     tn_cl_tile tile;
     double estimate;                  // nanoseconds, before anything was measured
     double group_ns;                  // of one group, measured by slices; 0: not yet
+    size_t proven, over;              // groups of the largest slice that kept its time, of the smallest that did not (0: none)
+    double least_ns, proven_ns;       // of the first slice, and of the largest
+    unsigned kept;                    // slices in a row that kept their time
+    bool flat;                        // twice as many groups promise to keep the time
     size_t global[3], local[3];       // local[0] = 0: the driver's choice
     size_t real[3];                   // items that have work; global is rounded up to groups
     bool image, grid_out;             // it reads or writes images; writes a grid

@@ -181,6 +181,7 @@ static tn_cl_driver real;
 static struct {
     uint64_t now, idle_at, stop_at;       // host; when the device has nothing left to do; when somebody cancels (0: nobody)
     double group_ns;                      // of the kernels
+    size_t width;                         // groups that run side by side; 0: one
     uint64_t longest;                     // kernel since it was last cleared
     size_t smallest;                      // groups that are a kernel of their own at least
     uint64_t ends[4];                     // of the last kernels in the queue
@@ -208,7 +209,8 @@ static cl_int CL_API_CALL fake_enqueue(cl_command_queue queue, cl_kernel kernel,
         groups *= global[d] / local[d];
     }
     pass_to(fake.now + HOST);
-    const uint64_t ns = START + (uint64_t)(fake.group_ns * (double)groups);
+    const size_t width = fake.width ? fake.width : 1;
+    const uint64_t ns = START + (uint64_t)(fake.group_ns * (double)((groups + width - 1) / width));
     fake.longest = ns > fake.longest && groups > fake.smallest ? ns : fake.longest;
     fake.idle_at = (fake.idle_at > fake.now ? fake.idle_at : fake.now) + ns;
     for (size_t i = 0; i < 4; i++) {
@@ -301,6 +303,44 @@ static void bounded(void **state)
     assert_int_equal(atomic_load(&heap.live_blocks), 0);
 }
 
+// On a GPU: groups that run side by side take no longer than one, so slices become as wide as the device; where they do not, one slice of two
+// groups tells. One that takes most of a slice alone must not leave the other units idle.
+static void side_by_side(void **state)
+{
+    static const struct { double group_ns; size_t width; } devices[] = {{6e5, 16}, {9e5, 16}, {1.4e6, 16}, {6e5, 1}, {1e5, 1}, {1e3, 16}};
+    static float y[N * N];
+    tn_heap heap;
+    (void)state;
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    tn_cl_context *cl = open_fake(&heap);
+    if (!cl) {
+        skip();
+    }
+    for (size_t i = 0; i < sizeof devices / sizeof *devices; i++) {
+        product p;
+        cl->facts.is_cpu = false;
+        cl->facts.units = 16;
+        make_product(&p, cl, &heap, LIMIT);
+        memset(&fake, 0, sizeof fake);
+        fake.group_ns = devices[i].group_ns;
+        fake.width = devices[i].width;
+        const uint64_t limit = fake.group_ns > LIMIT ? (uint64_t)(1.25 * fake.group_ns) : LIMIT;
+        const size_t groups = tn_cl_slice_groups(p.flow->first);
+        for (int again = 0; again < 8; again++) {
+            fake.longest = fake.kernels = 0;
+            assert_int_equal(run_product(&p, NULL, y), TN_OK);
+            assert_true(fake.longest <= 2 * limit + 2 * START);
+        }
+        const double all = (double)((groups + fake.width - 1) / fake.width) * fake.group_ns;
+        assert_true(fake.longest <= limit + 2 * START);
+        assert_true(fake.kernels <= 2 + 2 * all / LIMIT);
+        close_product(&p);
+    }
+    tn_cl_context_close(cl);
+    assert_int_equal(fake.events, 0);
+    assert_int_equal(atomic_load(&heap.live_blocks), 0);
+}
+
 // A cancelled run is back within one slice and 2 ms.
 static void cancelled(void **state)
 {
@@ -336,7 +376,7 @@ static void cancelled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cover), cmocka_unit_test(lengths), cmocka_unit_test(same_bits), cmocka_unit_test(bounded), cmocka_unit_test(cancelled),
+        cmocka_unit_test(cover), cmocka_unit_test(lengths), cmocka_unit_test(same_bits), cmocka_unit_test(bounded), cmocka_unit_test(side_by_side), cmocka_unit_test(cancelled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

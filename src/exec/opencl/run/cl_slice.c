@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define WINDOW_NS 20e6        // between looks at cancel and deadline where nobody asked for slices
+#define CALM 64               // slices that keep their time before a larger one is tried that did not
 #define CAUTION 8.0           // how much longer than expected a kernel may take that was never measured
 
 // The dims of a step by their number of groups: the longest first.
@@ -116,6 +117,45 @@ static tn_status stop_asked(const queue *q)
     return TN_OK;
 }
 
+// The longest that a slice may take: the limit, or what the smallest one takes.
+static double bound_ns(const tn_cl_flow *flow, const tn_cl_step *step) { return TN_MAX((double)flow->slice_ns, 1.25 * step->least_ns); }
+
+// What a slice's time tells of how many groups the device takes side by side.
+static void learn_width(const tn_cl_flow *flow, tn_cl_step *step, size_t groups, double ns)
+{
+    step->least_ns = step->least_ns > 0 ? TN_MIN(step->least_ns, ns) : ns;
+    if (ns > bound_ns(flow, step)) {
+        step->over = groups;
+        step->proven = TN_MIN(step->proven, groups / 2);
+        step->flat = false;
+        step->kept = 0;
+    } else {
+        if (groups > step->proven) {
+            const double slope = step->proven ? TN_MAX(ns - step->proven_ns, 0.0) / (double)(groups - step->proven) : 0;
+            step->flat = ns + slope * (double)groups <= bound_ns(flow, step);
+            step->proven = groups;
+            step->proven_ns = ns;
+        }
+        // A slice may have been long because somebody else used the device: now and then larger ones are tried again.
+        step->over += step->over && ++step->kept % CALM == 0 ? step->over / 16 + 1 : 0;
+    }
+}
+
+// Groups of the next slice of a step that was measured. A GPU has its units work side by side, so many groups take as long as one: their number
+// is doubled as long as the last two sizes promise that twice as many keep the time; from there on the time of one group decides.
+static size_t slice_groups(const tn_cl_flow *flow, const tn_cl_step *step)
+{
+    const size_t all = tn_cl_slice_groups(step), wider = TN_MIN(step->flat ? 2 * step->proven : step->proven, all);
+    const size_t n = TN_MAX(fitting(step->group_ns, (double)flow->slice_ns, all), wider);
+    return step->over && n >= step->over ? TN_MAX((step->proven + step->over) / 2, (size_t)1) : n;
+}
+
+// What counts for one group of the next slice.
+static double group_share(const tn_cl_flow *flow, const tn_cl_step *step)
+{
+    return flow->cl->facts.is_cpu ? step->group_ns : (double)flow->slice_ns / ((double)slice_groups(flow, step) + 1e-6);
+}
+
 // What a stretch that has ended tells: its own groups' time, and how wrong estimates are.
 static void learn(queue *q, const stretch *s)
 {
@@ -126,6 +166,7 @@ static void learn(queue *q, const stretch *s)
     if (s->step) {
         // Longer is believed at once, since a bound is to be kept, but not of a short slice, which is mostly its start; shorter by and by.
         const double group = TN_MAX(ns - s->whole, ns / 4) / (double)s->groups, known = s->step->group_ns;
+        learn_width(flow, s->step, s->groups, ns);
         if (known <= 0 || (group > known && ns > 0.5 * (double)flow->slice_ns)) {
             s->step->group_ns = group;
         } else if (group < known) {
@@ -170,6 +211,16 @@ static tn_status turn(queue *q, cl_event end)
     return error == CL_SUCCESS ? stop_asked(q) : tn_cl_fail(q->run->diag, "opencl", "to flush the queue", error);
 }
 
+// What is in the queue (operands on their way, whole steps) would count as time of the slice that is measured next.
+static tn_status drain(queue *q)
+{
+    TN_TRY(wait_before(q));
+    const cl_int error = q->flow->cl->driver.Finish(q->flow->cl->queue);
+    q->now = (stretch){.end = NULL};
+    q->done = q->flow->cl->driver.Now();
+    return error == CL_SUCCESS ? TN_OK : tn_cl_fail(q->run->diag, "opencl", "to finish", error);
+}
+
 static bool measured(const tn_cl_step *step) { return step->group_ns > 0 || step->nanoseconds > 0; }
 
 static double expected(const tn_cl_flow *flow, const tn_cl_step *step)
@@ -186,10 +237,13 @@ static tn_status enqueue_sliced(queue *q, tn_cl_step *step)
     const double groups = (double)tn_cl_slice_groups(step), limit = (double)flow->slice_ns, guess = expected(flow, step) / groups;
     tn_cl_cut at = {0, 0};
     tn_cl_slice slice;
-    const uint64_t begin = driver->Now();
     const bool known = measured(step);
+    if (!(step->group_ns > 0)) {
+        TN_TRY(drain(q));
+    }
+    const uint64_t begin = driver->Now();
     for (;;) {
-        const double each = step->group_ns > 0 ? step->group_ns : known ? guess : flow->rated ? guess * CAUTION : 2 * limit;
+        const double each = step->group_ns > 0 ? group_share(flow, step) : known ? guess : flow->rated ? guess * CAUTION : 2 * limit;
         const size_t n = tn_cl_slice_next(step, &at, each, limit - q->now.whole, &slice);
         if (n == 0) {
             break;
@@ -241,6 +295,9 @@ tn_status tn_cl_run_steps(tn_cl_flow *flow, const tn_flow_run *run, bool timed)
     queue q = {.flow = flow, .run = run};
     tn_status status = stop_asked(&q);
     flow->slices = 0;
+    if (status == TN_OK && flow->slice_ns && !timed) {
+        status = drain(&q);
+    }
     for (tn_cl_step *step = flow->first; step && status == TN_OK; step = step->next) {
         status = flow->slice_ns && !timed && is_long(flow, step) ? enqueue_sliced(&q, step) : enqueue_whole(&q, step, timed);
     }
