@@ -1,19 +1,22 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tenon on OpenCL against PyTorch on one GPU, in one run: networks of the usual kind at batch 1, fp32, random weights.
+"""Tenon on OpenCL against PyTorch and ncnn on one GPU, in one run: networks of the usual kind at batch 1, fp32.
 
-    race_gpu.py --bench build/bench/bench_opencl [--cache DIR] [--rounds 3] [--seconds 60]
+    race_gpu.py --bench build/bench/bench_opencl [--cache DIR] [--ncnn DIR] [--rounds 5] [--seconds 60]
 
-The engines take turns, Tenon (image and buffer, in turns of their own), PyTorch, Tenon ...; told are medians of each engine's rounds in
-milliseconds and their ratio, PyTorch's time divided by ours. PyTorch runs a captured CUDA graph without TF32: resident is a replay,
-end to end adds copies from pinned memory and back. Needs torch and torchvision with CUDA for that part, and says so where they are not.
+The engines take turns within each round, Tenon (image and buffer, in turns of their own), PyTorch, ncnn; told are the median and the least of each
+engine's rounds (each a median of some runs) in milliseconds, and the ratios: a rival's median divided by ours. PyTorch runs a captured CUDA
+graph without TF32: resident is a replay, end to end adds copies from pinned memory and back. ncnn runs on Vulkan in fp32, with its transfers;
+DIR holds NAME.ncnn.param and .bin for the networks below. A rival that is not there is said to be absent. Weights are random but for ncnn's files.
 """
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import time
 
+# Ours, torchvision's, and ncnn's file.
 NETS = {"mobilenet_v2": "mobilenet_v2", "squeezenet_1_1": "squeezenet1_1", "resnet18": "resnet18", "resnet50": "resnet50"}
 
 
@@ -61,8 +64,36 @@ class Torch:
         return {"resident": self._median(self.graph.replay), "end_to_end": self._median(whole)}
 
 
+class Ncnn:
+    """One network on Vulkan."""
+
+    def __init__(self, stem):
+        import ncnn
+        import numpy
+
+        if not ncnn.get_gpu_count():
+            raise RuntimeError("no Vulkan device")
+        self.ncnn, self.net = ncnn, ncnn.Net()
+        option = self.net.opt
+        option.use_vulkan_compute = True
+        option.use_fp16_packed = option.use_fp16_storage = option.use_fp16_arithmetic = option.use_bf16_storage = False
+        if self.net.load_param(stem + ".ncnn.param") or self.net.load_model(stem + ".ncnn.bin"):
+            raise RuntimeError(f"{stem}: not read")
+        self.x = numpy.random.default_rng(0).standard_normal((3, 224, 224)).astype(numpy.float32)
+
+    def measure(self):
+        times = []
+        for _ in range(30):
+            begin = time.perf_counter_ns()
+            run = self.net.create_extractor()
+            run.input("in0", self.ncnn.Mat(self.x))
+            run.extract("out0")
+            times.append((time.perf_counter_ns() - begin) / 1e6)
+        return {"end_to_end": statistics.median(times[5:])}
+
+
 def tenon(arguments, name):
-    command = [arguments.bench, "--net", name, "--rounds", "20", "--json", "--direct"] + (["--cache", arguments.cache] if arguments.cache else [])
+    command = [arguments.bench, "--net", name, "--rounds", "20", "--json"] + (["--cache", arguments.cache] if arguments.cache else [])
     result = subprocess.run(command, capture_output=True, text=True)
     lines = [line for line in result.stdout.splitlines() if line.startswith('{"net"')]
     if result.returncode or not lines:
@@ -70,37 +101,52 @@ def tenon(arguments, name):
     return json.loads(lines[-1])
 
 
+def figures(rounds, key):
+    return statistics.median(r[key] for r in rounds), min(r[key] for r in rounds)
+
+
+def tell(name, ours, theirs):
+    for store in ("image", "buffer"):
+        mine = {key: figures([r[store] for r in ours], key + "_ms") for key in ("end_to_end", "resident")}
+        line = f"{name:15s} {store:6s} {len(ours)} rounds"
+        for key, (median, least) in mine.items():
+            line += f"  {key} {median:.3f} (least {least:.3f})"
+        print(line, flush=True)
+        for rival, rounds in theirs.items():
+            for key in rounds[0]:
+                median, least = figures(rounds, key)
+                print(f"    {rival:8s} {key:10s} {median:.3f} (least {least:.3f})  ratio {median / mine[key][0]:.2f}", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--bench", required=True)
     parser.add_argument("--cache")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--ncnn", help="folder of ncnn's networks")
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=60, help="no round begins after this long")
     arguments = parser.parse_args()
     begin = time.monotonic()
-    rivals, ours, theirs = {}, {name: [] for name in NETS}, {name: [] for name in NETS}
+    rivals, ours, theirs = {name: {} for name in NETS}, {name: [] for name in NETS}, {name: {} for name in NETS}
     for name in NETS:
-        try:
-            rivals[name] = Torch(name)
-        except Exception as why:       # whatever is missing there, ours is still measured
-            print(f"PyTorch, {name}: absent ({str(why)[:200]})", flush=True)
-    for _ in range(arguments.rounds):
+        stem = os.path.join(arguments.ncnn or "", NETS[name])
+        makers = {"PyTorch": lambda: Torch(name)}
+        if arguments.ncnn and os.path.exists(stem + ".ncnn.param"):
+            makers["ncnn"] = lambda: Ncnn(stem)
+        for rival, make in makers.items():
+            try:
+                rivals[name][rival] = make()
+            except Exception as why:       # whatever is missing there, ours is still measured
+                print(f"{rival}, {name}: absent ({str(why)[:200]})", flush=True)
+    for number in range(arguments.rounds):
+        if number and time.monotonic() - begin > arguments.seconds:
+            break
         for name in NETS:
-            if ours[name] and time.monotonic() - begin > arguments.seconds:
-                continue
             ours[name].append(tenon(arguments, name))
-            if name in rivals:
-                theirs[name].append(rivals[name].measure())
+            for rival, engine in rivals[name].items():
+                theirs[name].setdefault(rival, []).append(engine.measure())
     for name in NETS:
-        for store in ("image", "buffer"):
-            mine = {key: statistics.median(r[store][key] for r in ours[name])
-                    for key in ("end_to_end_ms", "resident_ms", "direct_ms") if key in ours[name][0][store]}
-            line = f"{name:16s} {store:6s} " + "  ".join(f"{key[:-3]} {value:.3f}" for key, value in mine.items()) + f"  ({len(ours[name])} rounds)"
-            if theirs[name]:
-                rival = {key: statistics.median(r[key] for r in theirs[name]) for key in ("end_to_end", "resident")}
-                line += f"   PyTorch end_to_end {rival['end_to_end']:.3f}  resident {rival['resident']:.3f}   ratios "
-                line += f"{rival['end_to_end'] / mine['end_to_end_ms']:.2f} {rival['resident'] / mine['resident_ms']:.2f}"
-            print(line, flush=True)
+        tell(name, ours[name], theirs[name])
 
 
 if __name__ == "__main__":

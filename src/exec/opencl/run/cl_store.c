@@ -14,7 +14,7 @@ typedef struct rates {
 } rates;
 
 // A driver on the CPU computes each access to an image (MobileNetV2 takes 530 ms in images, 61 ms in buffers on PoCL). A large GPU starts
-// kernels with images later (7.0 against 4.7 us) and works as fast. One that shares its memory with the CPU reads buffers past its cache
+// kernels with images later (6.2 against 5.2 us) and works as fast. One that shares its memory with the CPU reads buffers past its cache
 // for textures: 1.5 is what its makers' guides lead one to expect, not measured.
 static rates rates_of(const tn_cl_facts *facts, bool image)
 {
@@ -25,7 +25,7 @@ static rates rates_of(const tn_cl_facts *facts, bool image)
     if (facts->unified) {
         return image ? (rates){5e3, 1 / 20.0, flops} : (rates){5e3, 1.5 / 20.0, 1.5 * flops};
     }
-    return image ? (rates){7e3, 1 / 400.0, 1.05 * flops} : (rates){4.7e3, 1 / 400.0, flops};
+    return image ? (rates){6.2e3, 1 / 400.0, 1.05 * flops} : (rates){5.2e3, 1 / 400.0, flops};
 }
 
 // Bytes of the grid that a value would lie in; 0: it lies in none. *fits: within the device's image limits.
