@@ -18,7 +18,8 @@ typedef struct tn_gemm {
     const tn_tiles *tiles;
     int64_t m, n, k;
     int q;                              // vectors in a group
-    int64_t group_chunk, k_chunk;       // groups, and k steps, of B that are to stay in the second-level cache
+    bool few;                           // rows for their columns: columns pass by (gemm_run.c)
+    int64_t k_chunk, row_chunk, group_chunk;   // k steps of a group, rows, groups that are used before the next ones
     const float *a;                     // [batch...][m, k], rows lda apart
     ptrdiff_t lda;
     const float *b;                     // packed; or [k, n] with rows ldb apart when ldb > 0
@@ -38,7 +39,7 @@ typedef struct tn_gemm {
 // Floats of packed columns.
 size_t tn_gemm_packed_floats(int lanes, int64_t k, int64_t n);
 
-// Chooses group_chunk and k_chunk for a second-level cache of l2 bytes: from shapes and the machine only.
+// Chooses few and the chunks for a second-level cache of l2 bytes: from shapes and the machine only.
 void tn_gemm_block(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2);
 
 void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm);

@@ -17,6 +17,10 @@ TILE(1, 3) TILE(2, 3) TILE(3, 3) TILE(4, 3) TILE(5, 3) TILE(6, 3) TILE(7, 3)
 TILE(8, 3) TILE(9, 3)
 TILE(1, 4) TILE(2, 4) TILE(3, 4) TILE(4, 4) TILE(5, 4) TILE(6, 4)
 
+STREAM(1, 1) STREAM(1, 2) STREAM(1, 3) STREAM(1, 4) STREAM(1, 5) STREAM(1, 6)
+STREAM(2, 1) STREAM(2, 2) STREAM(2, 3)
+STREAM(3, 1) STREAM(3, 2)
+
 const tn_tiles tn_tiles_avx512 = {
     &tn_tile_facts_avx512,
     {{tile_1x1, tile_2x1, tile_3x1, tile_4x1, tile_5x1, tile_6x1, tile_7x1, tile_8x1, tile_9x1, tile_10x1, tile_11x1,
@@ -25,6 +29,9 @@ const tn_tiles tn_tiles_avx512 = {
       tile_12x2, tile_13x2, tile_14x2},
      {tile_1x3, tile_2x3, tile_3x3, tile_4x3, tile_5x3, tile_6x3, tile_7x3, tile_8x3, tile_9x3},
      {tile_1x4, tile_2x4, tile_3x4, tile_4x4, tile_5x4, tile_6x4}},
+    {{stream_1x1, stream_1x2, stream_1x3, stream_1x4, stream_1x5, stream_1x6},
+     {stream_2x1, stream_2x2, stream_2x3},
+     {stream_3x1, stream_3x2}},
     activate,
     pack_vector,
 };
@@ -41,7 +48,7 @@ static const tn_kernel rows[] = {
      .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
      .impl = TN_IMPL_AVX512,
      .tag = "gemm",
-     .version = 1,
+     .version = 2,
      .cpu = TN_CPU_AVX512,
      .aligned_constants = true,
      .match = tn_matmul_match_f32,
@@ -54,7 +61,7 @@ static const tn_kernel rows[] = {
      .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
      .impl = TN_IMPL_AVX512,
      .tag = "gemm",
-     .version = 1,
+     .version = 2,
      .cpu = TN_CPU_AVX512,
      .aligned_constants = true,
      .match = tn_gemm_match_f32,

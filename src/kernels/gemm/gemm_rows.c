@@ -131,6 +131,9 @@ bool tn_gemm_match_f32(const tn_query *query, const char **why)
 
 static int choose_q(const product *p, const tn_tile_facts *facts)
 {
+    if (p->m <= TN_STREAM_MAX_P) {
+        return 2;   // tn_stream_fn
+    }
     return tn_tile_choose_q(facts, p->m, (p->n + facts->lanes - 1) / facts->lanes);
 }
 

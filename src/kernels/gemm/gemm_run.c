@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a matrix product: cuts it into items of some rows times some groups of columns, which the threads take in turn. Inside an
-// item the rows of one tile stay in the first-level cache while the groups of B pass by from the second-level one.
-// Ownership: borrows everything. Threads: uses the workers it is given.
+// Runs a matrix product: cuts it into items of some rows times some groups of columns, which the threads take in turn. What stays in
+// the first-level cache inside an item is, where many rows meet a short sum, a group's columns, while the rows pass by; else a tile of
+// rows, while the columns pass by. With up to three rows each column is read once, and all that counts is to have enough of them on the
+// way (tn_stream_fn).
+// How work is cut has no say in the order of a sum. Ownership: borrows everything. Threads: uses the workers it is given.
 #include "kernels/gemm/gemm.h"
 
 #include "base/macros.h"
 
 typedef struct grid {
     const tn_gemm *gemm;
-    int64_t tiles_m;             // tiles of rows
-    int64_t tiles_item;          // of those in an item
+    bool stream;                 // few rows: by tn_stream_fn
+    int widest;                  // vectors of the first group
+    int64_t rows_item;           // rows and groups of an item
+    int64_t groups_item;
     int64_t items_m, items_n;    // items along rows and along groups, per matrix
     int64_t groups;
 } grid;
@@ -32,56 +36,154 @@ static matrix matrix_of(const tn_gemm *g, int64_t index)
     return x;
 }
 
-// A chunk of B, and the tiles of rows that it is used for one after another.
+// An item: rows m0 .. m1 - 1 of groups g0 .. g1 - 1.
 typedef struct unit {
-    int64_t t0, t1;              // tiles of rows
-    int64_t g0, g1;              // groups of columns
-    int64_t k0, k1;
-    ptrdiff_t next;              // floats from this B to the one that is used next; 0: none
+    int64_t m0, m1, g0, g1;
 } unit;
 
-// One tile of rows by the groups of a unit.
-static void run_tile(const grid *w, const matrix *x, const unit *u, int64_t tile)
+// k steps in segments of `block`: whole blocks are unrolled (tile.inc).
+static void set_steps(tn_tile *t, int64_t k, int64_t block)
+{
+    t->n0 = k > 0 ? (k + block - 1) / block : 0;
+    t->lanes = block;
+    t->last_lanes = k - (t->n0 - 1) * block;
+    t->a0 = block;
+    t->b0 = block * t->b_step;
+}
+
+// A tile at row m for k steps k0 .. k1 - 1, without what a group decides.
+static tn_tile row_tile(const grid *w, int64_t m, int64_t k0, int64_t k1)
+{
+    const tn_gemm *g = w->gemm;
+    tn_tile t = {
+        .a_row = g->lda,
+        .n1 = 1, .n2 = 1,
+        .c_row = g->ldc,
+        .c_vec = g->tiles->facts->lanes,
+        .row_bias = g->row_bias ? g->row_bias + m : NULL,
+        .alpha = g->alpha,
+        .beta = g->beta,
+        .resume = k0 > 0,
+        .finish = k1 == g->k,
+    };
+    tn_tile_set_act(&t, g->act);
+    return t;
+}
+
+#define ASK_MOST 4   // floats
+
+// Puts a tile into a group of columns. Returns the group's vectors.
+static int set_group(tn_tile *t, const grid *w, const matrix *x, int64_t m, int64_t group, int64_t k0, int64_t k1)
 {
     const tn_gemm *g = w->gemm;
     const int lanes = g->tiles->facts->lanes;
-    const int64_t m0 = tn_tile_cut(g->m, w->tiles_m, tile), m1 = tn_tile_cut(g->m, w->tiles_m, tile + 1);
-    // Each tile asks for its share of the next B.
-    const ptrdiff_t step = u->next ? g->q * lanes / (u->t1 - u->t0) : 0;
-    const ptrdiff_t next = u->next + step * (tile - u->t0) * (u->k1 - u->k0);
-    tn_tile t = {
-        .a = x->a + m0 * g->lda + u->k0,
-        .a_row = g->lda,
-        .n0 = 1, .n1 = 1, .n2 = 1,
-        .lanes = u->k1 - u->k0, .last_lanes = u->k1 - u->k0,
-        .next_step = step,
-        .c_row = g->ldc,
-        .c_vec = lanes,
-        .row_bias = g->row_bias ? g->row_bias + m0 : NULL,
-        .alpha = g->alpha,
-        .beta = g->beta,
-        .resume = u->k0 > 0,
-        .finish = u->k1 == g->k,
-    };
-    tn_tile_set_act(&t, g->act);
-    for (int64_t group = u->g0; group < u->g1; group++) {
-        const int64_t n0 = group * g->q * lanes, columns = TN_MIN((int64_t)g->q * lanes, g->n - n0);
-        const int vectors = (int)(columns + lanes - 1) / lanes;
-        t.b_step = vectors * lanes;
-        if (g->ldb == 0) {
-            t.b = x->b + n0 * g->k + u->k0 * t.b_step;
-        } else if (columns == t.b_step) {
-            t.b_step = g->ldb;
-            t.b = x->b + u->k0 * g->ldb + n0;
-        } else {
-            t.b = g->b_last + u->k0 * t.b_step;
+    const int64_t n0 = group * g->q * lanes, columns = TN_MIN((int64_t)g->q * lanes, g->n - n0);
+    const int vectors = (int)columns == g->q * lanes ? g->q : ((int)columns + lanes - 1) / lanes;
+    t->a = x->a + m * g->lda + k0;
+    t->b_step = vectors * lanes;
+    if (g->ldb == 0) {
+        t->b = x->b + n0 * g->k + k0 * t->b_step;
+    } else if (columns == t->b_step) {
+        t->b_step = g->ldb;
+        t->b = x->b + k0 * g->ldb + n0;
+    } else {
+        t->b = g->b_last + k0 * t->b_step;
+    }
+    t->c = x->c + m * g->ldc + n0;
+    // Whole blocks ask for a line in four steps only: too few where a tile has all the asking to do.
+    const bool blocks = t->b_step == vectors * lanes && t->next_step <= ASK_MOST;
+    set_steps(t, k1 - k0, blocks ? TN_TILE_BLOCK(lanes) : TN_MAX(1, k1 - k0));
+    t->tail = t->bias_tail = (int)columns - (vectors - 1) * lanes;
+    t->bias = g->bias ? g->bias + n0 : NULL;
+    t->residual = x->residual ? x->residual + m * g->ldc + n0 : NULL;
+    return vectors;
+}
+
+// Floats between a stream's step and what it asks for: a kilobyte of packed columns, or as many rows of B as it lies.
+#define AHEAD_BYTES 1024
+#define AHEAD_ROWS 8
+
+static void run_streams(const grid *w, const matrix *x, const unit *u)
+{
+    const tn_gemm *g = w->gemm;
+    const int lanes = g->tiles->facts->lanes;
+    const int64_t p = u->m1 - u->m0;
+    // The last group may hold fewer columns.
+    const int64_t whole = TN_MIN(u->g1, g->n / (2 * lanes)), most = TN_STREAM_MAX_S / p;
+    const int64_t cuts = tn_tile_cuts(TN_MAX(0, whole - u->g0), most);
+    const ptrdiff_t group = g->ldb > 0 ? 2 * lanes : 2 * lanes * g->k;
+    const ptrdiff_t ahead = g->ldb > 0 ? AHEAD_ROWS * g->ldb : AHEAD_BYTES / (ptrdiff_t)sizeof(float);
+    tn_tile t = row_tile(w, u->m0, 0, g->k);
+    for (int64_t cut = 0; cut < cuts; cut++) {
+        const int64_t first = u->g0 + tn_tile_cut(whole - u->g0, cuts, cut), s = u->g0 + tn_tile_cut(whole - u->g0, cuts, cut + 1) - first;
+        set_group(&t, w, x, u->m0, first, 0, g->k);
+        t.lanes = g->k;
+        g->tiles->stream[p - 1][s - 1](&t, group, ahead);
+    }
+    for (int64_t last = TN_MAX(whole, u->g0); last < u->g1; last++) {
+        const int vectors = set_group(&t, w, x, u->m0, last, 0, g->k);
+        g->tiles->tile[vectors - 1][p - 1](&t);
+    }
+}
+
+// One group by the rows of an item. `next`: the columns that come after it, of which each tile of rows asks for its share.
+static void run_group(const grid *w, const matrix *x, const unit *u, int64_t group, const float *next)
+{
+    const tn_gemm *g = w->gemm;
+    tn_tile t = row_tile(w, u->m0, 0, g->k);
+    const int vectors = set_group(&t, w, x, u->m0, group, 0, g->k);
+    const int64_t rows = u->m1 - u->m0, cuts = tn_tile_cuts(rows, g->tiles->facts->max_p[vectors]), each = rows / cuts, more = rows % cuts;
+    t.next = next;
+    t.next_step = next ? (t.b_step + cuts - 1) / cuts : 0;
+    // `more` tiles of one row more, then the others.
+    for (int part = 0; part < 2; part++) {
+        const int64_t p = part == 0 ? each + 1 : each;
+        t.repeat = part == 0 ? more : cuts - more;
+        if (t.repeat == 0) {
+            continue;
         }
-        t.next = t.b + next;
-        t.c = x->c + m0 * g->ldc + n0;
-        t.tail = t.bias_tail = (int)columns - (vectors - 1) * lanes;
-        t.bias = g->bias ? g->bias + n0 : NULL;
-        t.residual = x->residual ? x->residual + m0 * g->ldc + n0 : NULL;
-        g->tiles->tile[vectors - 1][m1 - m0 - 1](&t);
+        g->tiles->tile[vectors - 1][p - 1](&t);
+        t.a += t.repeat * p * t.a_row;
+        t.c += t.repeat * p * t.c_row;
+        t.residual = t.residual ? t.residual + t.repeat * p * t.c_row : NULL;
+        t.row_bias = t.row_bias ? t.row_bias + t.repeat * p : NULL;
+        t.next = t.next ? t.next + t.repeat * g->k * t.next_step : NULL;
+    }
+}
+
+static void run_many(const grid *w, const matrix *x, const unit *u)
+{
+    const tn_gemm *g = w->gemm;
+    const ptrdiff_t step = (ptrdiff_t)g->q * g->tiles->facts->lanes;
+    for (int64_t group = u->g0; group < u->g1; group++) {
+        run_group(w, x, u, group, group + 1 < u->g1 ? x->b + (group + 1) * step * g->k : NULL);
+    }
+}
+
+// A tile of rows stays in the first-level cache while groups pass by from the second-level one, where a chunk of groups stays until the
+// last tile of rows has used it; meanwhile the tiles ask for the next chunk.
+static void run_few(const grid *w, const matrix *x, const unit *u)
+{
+    const tn_gemm *g = w->gemm;
+    const ptrdiff_t step = (ptrdiff_t)g->q * g->tiles->facts->lanes;
+    const int64_t tiles = tn_tile_cuts(u->m1 - u->m0, g->tiles->facts->max_p[w->widest]), rows = u->m1 - u->m0;
+    for (int64_t g0 = u->g0; g0 < u->g1; g0 += g->group_chunk) {
+        for (int64_t k0 = 0; k0 < TN_MAX(1, g->k); k0 += g->k_chunk) {
+            const int64_t g1 = TN_MIN(u->g1, g0 + g->group_chunk), k1 = TN_MIN(g->k, k0 + g->k_chunk);
+            // Floats to the chunk that comes next. B as it lies is not asked for.
+            const ptrdiff_t far = g->ldb > 0 ? 0 : k1 < g->k ? step * (k1 - k0) : g1 < u->g1 ? step * g->k * (g1 - g0) - step * k0 : 0;
+            for (int64_t i = 0; i < tiles; i++) {
+                const int64_t m = u->m0 + tn_tile_cut(rows, tiles, i), p = u->m0 + tn_tile_cut(rows, tiles, i + 1) - m;
+                const ptrdiff_t share = TN_MAX(1, step / tiles), next = far + share * i * (k1 - k0);
+                tn_tile t = row_tile(w, m, k0, k1);
+                t.next_step = far && share * i < step ? share : 0;
+                for (int64_t group = g0; group < g1; group++) {
+                    const int vectors = set_group(&t, w, x, m, group, k0, k1);
+                    t.next = t.b + next;
+                    g->tiles->tile[vectors - 1][p - 1](&t);
+                }
+            }
+        }
     }
 }
 
@@ -90,25 +192,52 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
     (void)slot;
     const grid *w = context;
     const tn_gemm *g = w->gemm;
-    const ptrdiff_t step = (ptrdiff_t)g->q * g->tiles->facts->lanes, panel = step * g->k;
     for (size_t i = first; i < first + count; i++) {
-        // rows vary fastest: neighbours share the columns
-        const int64_t item_m = (int64_t)i % w->items_m, item_n = (int64_t)i / w->items_m % w->items_n;
-        const matrix x = matrix_of(g, (int64_t)i / w->items_m / w->items_n);
-        unit u = {
-            .t0 = item_m * w->tiles_item,
-            .t1 = TN_MIN(w->tiles_m, (item_m + 1) * w->tiles_item),
-            .g0 = item_n * g->group_chunk,
-            .g1 = TN_MIN(w->groups, (item_n + 1) * g->group_chunk),
+        // groups vary fastest: neighbours share the rows
+        const int64_t item_n = (int64_t)i % w->items_n, item_m = (int64_t)i / w->items_n % w->items_m;
+        const matrix x = matrix_of(g, (int64_t)i / w->items_n / w->items_m);
+        const unit u = {
+            .m0 = item_m * w->rows_item,
+            .m1 = TN_MIN(g->m, (item_m + 1) * w->rows_item),
+            .g0 = item_n * w->groups_item,
+            .g1 = TN_MIN(w->groups, (item_n + 1) * w->groups_item),
         };
-        do {
-            u.k1 = TN_MIN(g->k, u.k0 + g->k_chunk);
-            u.next = g->ldb > 0 ? 0 : u.k1 < g->k ? step * (u.k1 - u.k0) : u.g1 < w->groups ? panel * (u.g1 - u.g0) - step * u.k0 : 0;
-            for (int64_t t = u.t0; t < u.t1; t++) {
-                run_tile(w, &x, &u, t);
-            }
-            u.k0 = u.k1;
-        } while (u.k0 < g->k);
+        if (w->stream) {
+            run_streams(w, &x, &u);
+        } else if (g->few) {
+            run_few(w, &x, &u);
+        } else {
+            run_many(w, &x, &u);
+        }
+    }
+}
+
+// Items for several threads: halves the longer side until there are some for each of them, of bearable length.
+#define ITEM_NS_LEAST 8000.0
+#define ITEM_NS_MOST 80000.0
+#define ITEMS_PER_THREAD 6
+
+static void share_out(grid *w, int64_t matrices, unsigned threads)
+{
+    const tn_gemm *g = w->gemm;
+    const tn_tile_facts *facts = g->tiles->facts;
+    const int64_t p = facts->max_p[w->widest];
+    // A step of one tile of rows and one group; memory may be what takes the time.
+    const double tile_ns = TN_MAX(tn_tile_cost(facts, TN_MIN(p, g->m), w->widest, w->widest), w->widest * facts->lanes * 4.0 / 20.0) * (double)g->k;
+    for (;;) {
+        const int64_t tiles = tn_tile_cuts(w->rows_item, p);
+        w->items_m = tn_tile_cuts(g->m, w->rows_item);
+        w->items_n = tn_tile_cuts(w->groups, w->groups_item);
+        const double ns = tile_ns * (double)(tiles * w->groups_item), items = (double)matrices * (double)w->items_m * (double)w->items_n;
+        const bool few = items < (double)ITEMS_PER_THREAD * threads || ns > ITEM_NS_MOST;
+        if (threads <= 1 || !few || ns < 2.0 * ITEM_NS_LEAST || (tiles == 1 && w->groups_item == 1)) {
+            return;
+        }
+        if (w->groups_item >= tiles) {
+            w->groups_item = (w->groups_item + 1) / 2;
+        } else {
+            w->rows_item = (tiles + 1) / 2 * p;
+        }
     }
 }
 
@@ -123,31 +252,38 @@ void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm)
         return;
     }
     grid w = {.gemm = gemm, .groups = tn_gemm_groups(facts->lanes, gemm->q, gemm->n)};
-    const int widest = (int)TN_MIN((int64_t)gemm->q, (gemm->n + facts->lanes - 1) / facts->lanes);
-    w.tiles_m = tn_tile_cuts(gemm->m, facts->max_p[widest]);
-    w.items_n = (w.groups + gemm->group_chunk - 1) / gemm->group_chunk;
-    const double tile_ns = 1.0 + (double)gemm->k * tn_tile_cost(facts, tn_tile_cuts(gemm->m, w.tiles_m),
-                                                               TN_MIN(gemm->group_chunk, w.groups) * widest, widest);
-    w.tiles_item = tn_tile_item(tile_ns, w.tiles_m, (double)w.items_n * (double)count, tn_workers_count(workers));
-    w.items_m = (w.tiles_m + w.tiles_item - 1) / w.tiles_item;
+    w.widest = (int)TN_MIN((int64_t)gemm->q, (gemm->n + facts->lanes - 1) / facts->lanes);
+    w.stream = gemm->m <= TN_STREAM_MAX_P && gemm->q == 2 && gemm->alpha == 1.0f && gemm->k > 0;
+    w.rows_item = TN_MIN(gemm->m, gemm->row_chunk);
+    w.groups_item = w.groups;
+    share_out(&w, count, tn_workers_count(workers));
     tn_workers_run(workers, run_items, &w, (size_t)(count * w.items_m * w.items_n), 1);
 }
 
-// B that fits in half of the second-level cache stays there. Else it comes in chunks of a quarter, so that the next chunk can be
-// fetched while one is used: of whole groups, or when one group is too large, of its k steps.
+// A group's columns that fit in five eighths of a first-level cache of 32 KiB may stay there, with a quarter of the second-level cache for
+// the rows that pass by.
+#define PANEL_BYTES 20480.0
+#define FEW_TILES 10
+
+// When columns pass by, B that fits in half of the second-level cache stays there. Else it comes in chunks of a quarter, so that the next
+// chunk can be fetched while one is used: of whole groups, or when one group is too large, of its k steps.
 void tn_gemm_block(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2)
 {
-    const int64_t groups = tn_gemm_groups(facts->lanes, gemm->q, gemm->n);
-    const double step = 4.0 * facts->lanes * gemm->q, panel = step * (double)gemm->k;
-    gemm->k_chunk = TN_MAX(1, gemm->k);
-    gemm->group_chunk = TN_MAX(1, groups);
-    if (panel * (double)groups <= (double)l2 / 2) {
-        return;
-    }
-    const int64_t fit = TN_MAX(1, (int64_t)((double)l2 / 4 / panel)), chunks = (groups + fit - 1) / fit;
-    gemm->group_chunk = (groups + chunks - 1) / chunks;
-    if (panel > (double)l2 / 2) {
-        const int64_t most = TN_MAX(64, (int64_t)((double)l2 / 4 / step)), cuts = (gemm->k + most - 1) / most;
-        gemm->k_chunk = (gemm->k + cuts - 1) / cuts;
+    const int64_t k = TN_MAX(1, gemm->k), groups = TN_MAX(1, tn_gemm_groups(facts->lanes, gemm->q, gemm->n));
+    const int64_t p = facts->max_p[TN_MAX(1, TN_MIN((int64_t)gemm->q, (gemm->n + facts->lanes - 1) / facts->lanes))];
+    const double step = 4.0 * facts->lanes * gemm->q, panel = step * (double)k, cache = (double)l2;
+    gemm->few = gemm->ldb > 0 || gemm->m <= FEW_TILES * p || panel > PANEL_BYTES;
+    gemm->k_chunk = k;
+    gemm->group_chunk = groups;
+    gemm->row_chunk = TN_MAX(1, gemm->m);
+    if (!gemm->few) {
+        gemm->row_chunk = TN_MAX(4, (int64_t)(cache / 4.0 / (4.0 * (double)k * (double)p))) * p;
+    } else if (panel * (double)groups > cache / 2.0) {
+        const int64_t fit = TN_MAX(1, (int64_t)(cache / 4.0 / panel)), chunks = (groups + fit - 1) / fit;
+        gemm->group_chunk = (groups + chunks - 1) / chunks;
+        if (panel > cache / 2.0 && gemm->m > p) {
+            const int64_t most = TN_MAX(64, (int64_t)(cache / 4.0 / step)), cuts = (k + most - 1) / most;
+            gemm->k_chunk = (k + cuts - 1) / cuts;
+        }
     }
 }

@@ -24,6 +24,9 @@
 #define TN_TILE_MAX_P 14
 #define TN_TILE_MAX_Q 4
 
+// Steps of an unrolled block: channels in a block of the layout that a tier's convolutions use.
+#define TN_TILE_BLOCK(lanes) ((lanes) == 16 ? 16 : 8)
+
 typedef struct tn_tile {
     const float *a;
     ptrdiff_t a_row, a0, a1, a2;     // in floats, as all strides here
@@ -32,8 +35,8 @@ typedef struct tn_tile {
     const float *b;
     ptrdiff_t b_step;                // from one k to the next
     ptrdiff_t b0, b1, b2;            // b of segment (i0, i1, i2) is b + i0 * b0 + i1 * b1 + i2 * b2
-    const float *next;               // bytes that are needed soon: each k step asks for a line, next_step floats after the last one
-    ptrdiff_t next_step;             // any address will do; NULL and 0: nothing
+    const float *next;               // bytes that are needed soon: each k step asks for the lines of Q vectors, next_step floats after the
+    ptrdiff_t next_step;             // last ones; any address will do; NULL and 0: nothing
     float *c;
     ptrdiff_t c_row, c_vec;          // from row to row, from vector to vector
     int tail;                        // lanes of the last vector that c and residual have (1 .. vector)
@@ -52,6 +55,13 @@ typedef struct tn_tile {
 
 typedef void (*tn_tile_fn)(const tn_tile *tile);
 
+// P rows times S groups of two whole vectors, `group` floats from one group's b to the next one's; c has the groups one after another.
+// Few rows are bound by how fast columns come from memory, and processors fetch ahead best on several streams. The tile is one
+// segment, has no factor, and is not resumed; each step asks for what is `ahead` floats on in each stream.
+typedef void (*tn_stream_fn)(const tn_tile *tile, ptrdiff_t group, ptrdiff_t ahead);
+#define TN_STREAM_MAX_P 3
+#define TN_STREAM_MAX_S 6
+
 // What a tier's tiles look like, for code that chooses and packs: data without code of that tier.
 typedef struct tn_tile_facts {
     int lanes;                            // floats in a vector
@@ -66,6 +76,7 @@ extern const tn_tile_facts tn_tile_facts_avx512, tn_tile_facts_avx2, tn_tile_fac
 typedef struct tn_tiles {
     const tn_tile_facts *facts;
     tn_tile_fn tile[TN_TILE_MAX_Q][TN_TILE_MAX_P];
+    tn_stream_fn stream[TN_STREAM_MAX_P][TN_STREAM_MAX_S];          // [p - 1][s - 1]; NULL where there is none
     void (*activate)(float *v, int64_t count, const tn_act *act);   // v[i] = act(v[i])
     // One vector of columns for tn_gemm_pack: see gemm_pack.c.
     void (*pack_vector)(float *to, ptrdiff_t step, const float *from, ptrdiff_t row, ptrdiff_t column, int64_t k, int valid);
