@@ -237,7 +237,7 @@ def run(arguments):
         print(f"{name:14s} {row['count']:6d} {row['median']:7.2f} {row['worst']:6.2f}  at {row['shape']}; under 0.8: {len(row['below'])}")
     for text in document["rivals"].get("best", {"below": []})["below"]:
         print(f"  under 0.8 of the best: {text}")
-    for name, why in absent.items():
+    for name, why in document["absent"].items():
         print(f"{name} is not here ({why})")
     return 0
 
