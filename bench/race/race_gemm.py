@@ -3,9 +3,11 @@
 
 200 shapes M x K x N: 1x1 convolutions as products (pixels x channels x channels), dense layers of encoders and decoders at several lengths,
 classifiers, recurrent gates. B is constant, as weights are: Tenon, onnxruntime and oneDNN (torch) pack it ahead, OpenBLAS (numpy) takes it as
-it is. Every engine lives in a process of its own and they take turns; one thread, whose own time counts (CLOCK_THREAD_CPUTIME_ID). For small
-products, where the call from Python would count, Tenon's time is that of the node by its recorder, oneDNN and onnxruntime are left out, and
-OpenBLAS's includes numpy's call of about a microsecond. Told are the median and the worst of rival / Tenon for each rival and for the best of them; above 1 Tenon is faster.
+it is. Every engine lives in a process of its own and they take turns; one thread, whose own time counts (CLOCK_THREAD_CPUTIME_ID). Products
+are compared, not calls: what an engine takes for a product of 1 x 1 x 1, called the same way, is subtracted from its times. All memory of
+the caller's is aligned to a cache line. For small products, where the call from Python would still count, Tenon's time is that of the node by
+its recorder, and oneDNN and onnxruntime are left out. Told are the median and the worst of rival / Tenon for each rival and for the best of
+them; above 1 Tenon is faster.
 """
 import json
 import os
@@ -64,6 +66,22 @@ def shapes():
 
 # ---- engines ----
 
+def is_small(m, k, n):
+    """Whether calls from Python would count. The product of 1 x 1 x 1 is such a call and no more."""
+    return 1 < m * k * n < SMALL
+
+
+def aligned(values):
+    """The same float32 values at a multiple of 64 bytes: where an array happens to begin would decide how many lines a store touches."""
+    import numpy as np
+
+    room = np.empty(values.size + 16, np.float32)
+    first = -room.ctypes.data % 64 // 4
+    result = room[first:first + values.size].reshape(values.shape)
+    result[...] = values
+    return result
+
+
 def bound(session, a, m, n):
     """Runs into one array, as OpenBLAS does here: fresh pages would be in the time."""
     import numpy as np
@@ -76,7 +94,7 @@ def bound(session, a, m, n):
         binding.bind_cpu_input("x", a)
         binding.bind_ortvalue_output("y", c)
     else:
-        c = np.empty((m, n), np.float32)
+        c = aligned(np.zeros((m, n), np.float32))
         binding.bind_input("x", a)
         binding.bind_output("y", c)
     return lambda: (session.run_with_iobinding(binding), c)
@@ -88,7 +106,7 @@ def tenon(m, k, n, a, b):
     net = race_cases.Net(m, k)
     net.node("MatMul", "x", net.constant(b))
     session = engine.InferenceSession(net.bytes(), threads=1)
-    if m * k * n >= SMALL:
+    if not is_small(m, k, n):
         return bound(session, a, m, n)
 
     def recorded():
@@ -102,14 +120,14 @@ def tenon(m, k, n, a, b):
 def openblas(m, k, n, a, b):
     import numpy as np
 
-    c = np.empty((m, n), np.float32)
+    c = aligned(np.zeros((m, n), np.float32))
     return lambda: np.matmul(a, b, out=c)
 
 
 def onednn(m, k, n, a, b):
     import torch
 
-    if m * k * n < SMALL:
+    if is_small(m, k, n):
         return None
     torch.set_num_threads(1)
     torch.set_grad_enabled(False)
@@ -122,7 +140,7 @@ def onednn(m, k, n, a, b):
 def onnxruntime(m, k, n, a, b):
     import onnxruntime as engine
 
-    if m * k * n < SMALL:
+    if is_small(m, k, n):
         return None
     net = race_cases.Net(m, k)
     net.node("MatMul", "x", net.constant(b))
@@ -135,6 +153,21 @@ def onnxruntime(m, k, n, a, b):
 ENGINES = {"tenon": tenon, "openblas": openblas, "onednn": onednn, "onnxruntime": onnxruntime}
 
 
+def least(run, spin, repeat):
+    """Seconds of the fastest of some runs; `repeat` calls to a sample where one is too short for the clock."""
+    best, end, count = 1e9, time.perf_counter() + spin, 0
+    while time.perf_counter() < end or count < 3:
+        if getattr(run, "times", False):
+            best = min(best, run())
+        else:
+            begin = time.thread_time_ns()
+            for _ in range(repeat):
+                run()
+            best = min(best, (time.thread_time_ns() - begin) * 1e-9 / repeat)
+        count += 1
+    return best
+
+
 def worker(engine, wanted):
     """Answers each line, an index, with the least seconds of some runs; 0: left out. The first line says whether the engine is here."""
     answers = os.fdopen(os.dup(1), "w")
@@ -143,7 +176,8 @@ def worker(engine, wanted):
 
     random, held = np.random.default_rng(0), {}
     try:
-        ENGINES[engine](2, 3, 2, np.ones((2, 3), np.float32), np.ones((3, 2), np.float32))
+        call = ENGINES[engine](1, 1, 1, np.ones((1, 1), np.float32), np.ones((1, 1), np.float32))
+        overhead = least(call, 0.3, 20)
         print("ready", file=answers, flush=True)
     except Exception as why:                 # not installed, or without what is asked of it
         print(f"absent: {why}", file=answers, flush=True)
@@ -153,24 +187,18 @@ def worker(engine, wanted):
         m, k, n = wanted[index]
         if index not in held:
             held.clear()
-            a, b = random.standard_normal((m, k)).astype(np.float32), random.standard_normal((k, n)).astype(np.float32)
+            a, b = (aligned(random.standard_normal(shape).astype(np.float32)) for shape in ((m, k), (k, n)))
             held[index] = ENGINES[engine](m, k, n, a, b)
-        run, best, end = held[index], 1e9, time.perf_counter() + SPIN
-        count, repeat = 0, max(1, int(2e6 / (m * k * n)))       # several calls to a sample where one is too short for the clock
-        while run and (time.perf_counter() < end or count < 3):
-            if getattr(run, "times", False):
-                best = min(best, run())
-            else:
-                begin = time.thread_time_ns()
-                for _ in range(repeat):
-                    run()
-                best = min(best, (time.thread_time_ns() - begin) * 1e-9 / repeat)
-            count += 1
-        print(best if run else 0, file=answers, flush=True)
+        run = held[index]
+        seconds = least(run, SPIN, max(1, int(2e6 / (m * k * n)))) if run else 0
+        if run and not getattr(run, "times", False):
+            seconds = max(seconds - overhead, seconds / 10)
+        print(seconds, file=answers, flush=True)
 
 
 def measure(wanted, rounds):
-    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")
+    environment = dict(os.environ, OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1",
+                       MALLOC_MMAP_THRESHOLD_="1073741824", MALLOC_TRIM_THRESHOLD_="1073741824")   # torch's results: no fresh pages in each call
     running, absent, best = {}, {}, {}
     with tempfile.TemporaryDirectory() as folder:
         listed = Path(folder) / "shapes.json"
