@@ -31,7 +31,8 @@ typedef struct tn_winograd {
     int64_t blocks_in, blocks_out, vectors;
     int64_t tiles_h, tiles_w, tiles;     // tiles of all images
     int64_t part;                // tiles done at a time by one thread
-    ptrdiff_t v_row, m_row;      // floats from tile to tile
+    bool grouped;                // M of a part holds one group of output channels at a time, so that V and it stay in the cache
+    ptrdiff_t v_row, m_row;      // floats from tile to tile; of M with all channels
     tn_act act;
     float low, high;
     size_t slot_floats;          // of V and M for `part` tiles
@@ -47,6 +48,8 @@ typedef struct tn_winograd_part {
     float *v, *mm;
     int64_t first, count;        // tiles
     ptrdiff_t v_plane, m_plane;  // floats from place to place
+    ptrdiff_t m_row;             // floats from tile to tile of M, whose first channel is m_first
+    int64_t m_first;
 } tn_winograd_part;
 
 // Transforms tiles t0 .. t1 - 1 (counted from part->first) of channel block `block`.

@@ -193,27 +193,32 @@ static void pack(void *dst, const tn_query *query, const void *params)
 #define FAR 8
 #define FAR_TILES 8
 
+// From so many tiles of rows on each has little to ask for.
+#define ASK_CUTS 3
+
+// With at most so many tiles of rows for each thread all threads do each step together.
+#define TOGETHER 8
+
 // Floats of V and of M for some tiles; places lie a line more than a multiple of the page apart, so that they do not share a set of
 // the first-level cache.
-static bool part_floats(const tn_winograd *w, int64_t tiles, size_t *v, size_t *m)
+static bool part_floats(const tn_winograd *w, int64_t tiles, bool grouped, size_t *v, size_t *m)
 {
-    const size_t places = (size_t)(w->n * w->n);
-    return tn_mul_size((size_t)tiles * (size_t)w->v_row + 16, places, v) && tn_mul_size((size_t)tiles * (size_t)w->m_row + 16, places, m);
+    const size_t places = (size_t)(w->n * w->n), m_row = (size_t)(grouped ? w->q * w->facts->lanes : w->m_row);
+    return tn_mul_size((size_t)tiles * (size_t)w->v_row + 16, places, v) && tn_mul_size((size_t)tiles * m_row + 16, places, m);
 }
 
-// V and M of a part fill the second-level cache at most, but a part is two tiles of rows at least, so that U is not read too often. U
-// that is many times as large comes from far away for each part: then eight tiles of rows share it, and V and M are what is read twice.
-// Returns the tiles of a part that goes by the second-level cache.
-static int64_t choose_part(tn_winograd *w, int64_t l2, int64_t rows)
+// V and M of a part fill the second-level cache at most, but a part is two tiles of rows at least, so that U is not read too often. M is
+// small there because it is made and transformed by groups of output channels. U that is many times as large as the cache comes from
+// far away for each part: then eight tiles of rows share it, place after place, and V and M are what is read twice.
+static void choose_part(tn_winograd *w, int64_t l2, int64_t rows)
 {
-    const int64_t places = (int64_t)w->n * w->n, tile_bytes = (int64_t)sizeof(float) * places * (w->v_row + w->m_row);
-    const int64_t u_bytes = (int64_t)sizeof(float) * places * w->s.c * w->vectors * w->facts->lanes;
-    const int64_t most = TN_MAX(2 * rows, l2 * 3 / 4 / tile_bytes / rows * rows);
-    const int64_t part = u_bytes > FAR * l2 ? TN_MAX(most, FAR_TILES * rows) : most;
+    const int64_t places = (int64_t)w->n * w->n, width = (int64_t)w->q * w->facts->lanes;
+    const bool far = (int64_t)sizeof(float) * places * w->s.c * w->vectors * w->facts->lanes > FAR * l2;
+    w->grouped = !far && width % w->block == 0;
+    const int64_t tile_bytes = (int64_t)sizeof(float) * places * (w->v_row + (w->grouped ? width : w->m_row));
+    w->part = TN_MAX(far ? FAR_TILES * rows : 2 * rows, l2 * 3 / 4 / tile_bytes / rows * rows);
     // A few tiles more rather than a short part at the end.
-    const int64_t parts = TN_MAX(1, (w->tiles + part / 4) / part);
-    w->part = u_bytes > FAR * l2 ? TN_CEIL_DIV(w->tiles, parts) : TN_MIN(part, w->tiles);
-    return most;
+    w->part = far ? TN_CEIL_DIV(w->tiles, TN_MAX(1, (w->tiles + w->part / 4) / w->part)) : TN_MIN(w->part, w->tiles);
 }
 
 static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
@@ -228,17 +233,17 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     w->v_row += w->v_row % 1024 == 0 ? 16 : 0;
     w->m_row = (ptrdiff_t)w->blocks_out * w->block;
     const int64_t rows = facts->max_p[TN_MIN((int64_t)w->q, w->vectors)];
-    const int64_t near = choose_part(w, (int64_t)prepare->query->cpu->l2, rows);
+    choose_part(w, (int64_t)prepare->query->cpu->l2, rows);
     w->slots = TN_MAX(1u, prepare->query->threads);
     size_t v = 0, m = 0, bytes = 0, at;
     const size_t places = (size_t)(w->n * w->n);
-    bool fits = part_floats(w, w->part, &v, &m) && tn_mul_size(v + m, w->slots, &w->slot_floats);
+    bool fits = part_floats(w, w->part, w->grouped, &v, &m) && tn_mul_size(v + m, w->slots, &w->slot_floats);
     w->slot_floats = v + m;
-    fits = fits && part_floats(w, w->tiles, &v, &m) && tn_mul_size((size_t)(w->s.c * w->vectors) * sizeof(float), places * (size_t)facts->lanes, &bytes);
+    fits = fits && part_floats(w, w->tiles, false, &v, &m) && tn_mul_size((size_t)(w->s.c * w->vectors) * sizeof(float), places * (size_t)facts->lanes, &bytes);
     if (!fits) {
         return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the workspace does not fit in memory");
     }
-    w->all_floats = w->tiles <= 4 * (int64_t)w->slots * near ? v + m : 0;
+    w->all_floats = w->tiles <= TOGETHER * (int64_t)w->slots * rows ? v + m : 0;
     TN_TRY(tn_scratch_add(prepare, TN_MAX(w->all_floats, w->slot_floats * w->slots), sizeof(float), &at));
     const uint64_t form[] = {(uint64_t)facts->lanes, (uint64_t)w->q, (uint64_t)w->k, (uint64_t)w->s.m, (uint64_t)w->s.c};
     prepare->packs[0] =
@@ -258,17 +263,21 @@ typedef struct job {
     float *scratch;
 } job;
 
-// M at one place for groups g0 .. g1 - 1.
-static void multiply(const job *j, const tn_winograd_part *part, int64_t place, int64_t g0, int64_t g1)
+// M at one place for groups g0 .. g1 - 1. ahead: floats from a group's part of U to what is used next.
+static void multiply(const job *j, const tn_winograd_part *part, int64_t place, int64_t g0, int64_t g1, ptrdiff_t ahead)
 {
     const tn_winograd *w = j->w;
     const int vl = w->facts->lanes;
     const int64_t cuts = tn_tile_cuts(part->count, w->facts->max_p[TN_MIN((int64_t)w->q, w->vectors)]);
+    const int64_t each = part->count / cuts, more = part->count % cuts;
+    // Whole blocks of channels have an unrolled loop, which asks for fewer lines ahead.
+    const int64_t steps = w->s.c % w->block == 0 && cuts >= ASK_CUTS ? w->block : w->s.c;
     tn_tile t = {
         .a_row = w->v_row,
-        .n0 = 1, .n1 = 1, .n2 = 1,
-        .lanes = w->s.c, .last_lanes = w->s.c,
-        .c_row = w->m_row,
+        .n1 = 1, .n2 = 1,
+        .a0 = steps, .n0 = w->s.c / steps,
+        .lanes = steps, .last_lanes = steps,
+        .c_row = part->m_row,
         .c_vec = vl,
         .tail = vl,
     };
@@ -277,26 +286,63 @@ static void multiply(const job *j, const tn_winograd_part *part, int64_t place, 
         const int vectors = (int)TN_MIN((int64_t)w->q, w->vectors - v0);
         t.b_step = vectors * vl;
         t.b = j->u + (place * w->vectors + v0) * vl * w->s.c;
-        for (int64_t cut = 0; cut < cuts; cut++) {
-            const int64_t first = tn_tile_cut(part->count, cuts, cut), p = tn_tile_cut(part->count, cuts, cut + 1) - first;
-            t.a = part->v + place * part->v_plane + first * w->v_row;
-            t.c = part->mm + place * part->m_plane + first * w->m_row + v0 * vl;
-            t.next = t.b + w->s.c * t.b_step + cut * (t.b_step * w->s.c / cuts);   // this cut's share of the next group
-            t.next_step = t.b_step / cuts;
-            j->isa->tiles->tile[vectors - 1][p - 1](&t);
+        t.a = part->v + place * part->v_plane;
+        t.c = part->mm + place * part->m_plane + v0 * vl - part->m_first;
+        t.next = t.b + ahead;
+        t.b0 = steps * t.b_step;
+        t.next_step = TN_CEIL_DIV(t.b_step, cuts);   // each cut asks for its share
+        t.repeat = more;
+        if (more > 0) {
+            j->isa->tiles->tile[vectors - 1][each](&t);
+            t.a += more * (each + 1) * w->v_row;
+            t.c += more * (each + 1) * part->m_row;
+            t.next += more * t.next_step * w->s.c;
         }
+        t.repeat = cuts - more;
+        j->isa->tiles->tile[vectors - 1][each - 1](&t);
     }
 }
 
-static void place_part(tn_winograd_part *part, float *scratch, int64_t first, int64_t count)
+static void place_part(tn_winograd_part *part, float *scratch, int64_t first, int64_t count, bool grouped)
 {
     const tn_winograd *w = part->w;
+    part->m_row = grouped ? w->q * w->facts->lanes : w->m_row;
+    part->m_first = 0;
     part->first = first;
     part->count = count;
     part->v_plane = count * w->v_row + 16;
-    part->m_plane = count * w->m_row + 16;
+    part->m_plane = count * part->m_row + 16;
     part->v = scratch;
     part->mm = scratch + part->v_plane * w->n * w->n;
+}
+
+// Place after place, all output channels; then their transforms.
+static void finish_part(const job *j, const tn_winograd_part *part)
+{
+    const tn_winograd *w = j->w;
+    for (int64_t place = 0; place < w->n * w->n; place++) {
+        multiply(j, part, place, 0, groups_of(w), w->s.c * w->q * w->facts->lanes);
+    }
+    for (int64_t b = 0; b < w->blocks_out; b++) {
+        j->isa->out[w->k - 1](part, b, 0, part->count);
+    }
+}
+
+// The same group after group.
+static void finish_groups(const job *j, tn_winograd_part *part)
+{
+    const tn_winograd *w = j->w;
+    const int64_t places = (int64_t)w->n * w->n, width = (int64_t)w->q * w->facts->lanes, blocks = width / w->block;
+    const ptrdiff_t plane = (ptrdiff_t)(w->vectors * w->facts->lanes * w->s.c);
+    for (int64_t g = 0; g < groups_of(w); g++) {
+        part->m_first = g * width;
+        for (int64_t place = 0; place < places; place++) {
+            multiply(j, part, place, g, g + 1, place + 1 < places ? plane : width * w->s.c - (places - 1) * plane);
+        }
+        for (int64_t b = g * blocks; b < TN_MIN(w->blocks_out, (g + 1) * blocks); b++) {
+            j->isa->out[w->k - 1](part, b, 0, part->count);
+        }
+    }
 }
 
 static void run_parts(void *context, size_t first, size_t count, unsigned slot)
@@ -306,15 +352,14 @@ static void run_parts(void *context, size_t first, size_t count, unsigned slot)
     for (size_t i = first; i < first + count; i++) {
         tn_winograd_part part = j->part;
         const int64_t t0 = (int64_t)i * w->part;
-        place_part(&part, j->scratch + slot * w->slot_floats, t0, TN_MIN(w->tiles, t0 + w->part) - t0);
+        place_part(&part, j->scratch + slot * w->slot_floats, t0, TN_MIN(w->tiles, t0 + w->part) - t0, w->grouped);
         for (int64_t b = 0; b < w->blocks_in; b++) {
             j->isa->in[w->k - 1](&part, b, 0, part.count);
         }
-        for (int64_t place = 0; place < w->n * w->n; place++) {
-            multiply(j, &part, place, 0, (w->vectors + w->q - 1) / w->q);
-        }
-        for (int64_t b = 0; b < w->blocks_out; b++) {
-            j->isa->out[w->k - 1](&part, b, 0, part.count);
+        if (w->grouped) {
+            finish_groups(j, &part);
+        } else {
+            finish_part(j, &part);
         }
     }
 }
@@ -337,7 +382,7 @@ static void run_multiply(void *context, size_t first, size_t count, unsigned slo
     (void)slot;
     const job *j = context;
     for (size_t i = first; i < first + count; i++) {
-        multiply(j, &j->part, (int64_t)i, 0, (j->w->vectors + j->w->q - 1) / j->w->q);
+        multiply(j, &j->part, (int64_t)i, 0, groups_of(j->w), j->w->s.c * j->w->q * j->w->facts->lanes);
     }
 }
 
@@ -371,7 +416,7 @@ tn_status tn_winograd_run(const tn_call *call, const tn_winograd_isa *isa)
         tn_workers_run(workers, run_parts, &j, (size_t)parts, 1);
         return TN_OK;
     }
-    place_part(&j.part, j.scratch, 0, w->tiles);
+    place_part(&j.part, j.scratch, 0, w->tiles, false);
     const int64_t steps = (w->tiles + STEP_TILES - 1) / STEP_TILES;
     tn_workers_run(workers, run_in, &j, (size_t)(steps * w->blocks_in), 1);
     tn_workers_run(workers, run_multiply, &j, (size_t)(w->n * w->n), 1);
