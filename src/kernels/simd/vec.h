@@ -6,6 +6,9 @@
 //
 //   load, store        any alignment of the element type            load_n, store_n   the first n lanes only, 0 <= n <= TN_VL:
 //                                                                    nothing past them is touched; load_n fills with zeros
+//   stream             a store past the caches, for results that do not fit in them: p is aligned to the vector; stream_end before
+//                      anybody else may look
+//   permute            lane i is v[index[i]], 0 <= index[i] < TN_VL (lanes with other indices: anything)
 //   minq, maxq         b when either is NaN or both are zero: one instruction. minq(constant, x) keeps a NaN of x
 //   min, max           NaN when either is NaN
 //   fma                a * b + c: one rounding where the tier has it, else two

@@ -22,6 +22,8 @@ TN_INLINE __m256i tn_vm_first(int n)
 
 TN_INLINE tn_vf tn_vf_load(const float *p) { return _mm256_loadu_ps(p); }
 TN_INLINE void tn_vf_store(float *p, tn_vf v) { _mm256_storeu_ps(p, v); }
+TN_INLINE void tn_vf_stream(float *p, tn_vf v) { _mm256_stream_ps(p, v); }
+TN_INLINE void tn_stream_end(void) { _mm_sfence(); }
 TN_INLINE tn_vf tn_vf_load_n(const float *p, int n) { return _mm256_maskload_ps(p, tn_vm_first(n)); }
 // Lanes from n on are those of v.
 TN_INLINE tn_vf tn_vf_load_or(const float *p, int n, tn_vf v)
@@ -137,6 +139,8 @@ TN_INLINE tn_vf tn_vf_scale(tn_vf v, tn_vf n)
 }
 
 // ---- across lanes ----
+
+TN_INLINE tn_vf tn_vf_permute(tn_vf v, tn_vi index) { return _mm256_permutevar8x32_ps(v, index); }
 
 TN_INLINE float tn_vf_sum(tn_vf a)
 {

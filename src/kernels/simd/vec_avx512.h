@@ -17,6 +17,8 @@ typedef __mmask16 tn_vm;
 TN_INLINE __mmask16 tn_vm_first(int n) { return (__mmask16)((1u << n) - 1u); }
 TN_INLINE tn_vf tn_vf_load(const float *p) { return _mm512_loadu_ps(p); }
 TN_INLINE void tn_vf_store(float *p, tn_vf v) { _mm512_storeu_ps(p, v); }
+TN_INLINE void tn_vf_stream(float *p, tn_vf v) { _mm512_stream_ps(p, v); }
+TN_INLINE void tn_stream_end(void) { _mm_sfence(); }
 TN_INLINE tn_vf tn_vf_load_n(const float *p, int n) { return _mm512_maskz_loadu_ps(tn_vm_first(n), p); }
 // Lanes from n on are those of v.
 TN_INLINE tn_vf tn_vf_load_or(const float *p, int n, tn_vf v) { return _mm512_mask_loadu_ps(v, tn_vm_first(n), p); }
@@ -96,6 +98,8 @@ TN_INLINE tn_vf tn_vi_to_vf(tn_vi a) { return _mm512_cvtepi32_ps(a); }
 TN_INLINE tn_vf tn_vf_scale(tn_vf v, tn_vf n) { return _mm512_scalef_ps(v, n); }
 
 // ---- across lanes ----
+
+TN_INLINE tn_vf tn_vf_permute(tn_vf v, tn_vi index) { return _mm512_permutexvar_ps(index, v); }
 
 TN_INLINE float tn_vf_sum(tn_vf a)
 {

@@ -22,19 +22,25 @@ TN_INLINE tn_vf tn_vf_clip(tn_vf x, tn_vf low, tn_vf high)
     return tn_vf_minq(high, tn_vf_maxq(low, x));
 }
 
-// Splits x = n ln 2 + r, |r| <= ln(2)/2, and returns e^r - 1 (error 2e-8 relative to itself). ln 2 goes in two parts, the first
-// with few enough bits that n times it is exact.
-TN_INLINE tn_vf tn_vf_exp_parts(tn_vf x, tn_vf *n)
+// e^r - 1 for r = x - n ln 2, |r| <= ln(2)/2 (error 2e-8 relative to itself). ln 2 goes in two parts, the first with few enough bits
+// that n times it is exact.
+TN_INLINE tn_vf tn_vf_exp_rest(tn_vf x, tn_vf n)
 {
-    *n = tn_vf_round(tn_vf_mul(x, tn_vf_set(0x1.715476p+0f)));
-    tn_vf r = tn_vf_fma(*n, tn_vf_set(-0x1.62e4p-1f), x);
-    r = tn_vf_fma(*n, tn_vf_set(-0x1.7f7d1cp-20f), r);
+    tn_vf r = tn_vf_fma(n, tn_vf_set(-0x1.62e4p-1f), x);
+    r = tn_vf_fma(n, tn_vf_set(-0x1.7f7d1cp-20f), r);
     // The polynomial in pairs (Estrin): shorter than one chain of multiply-adds.
     const tn_vf rr = tn_vf_mul(r, r);
     const tn_vf low = tn_vf_fma(tn_vf_set(0x1.5554aep-3f), r, tn_vf_set(0.5f));
     const tn_vf mid = tn_vf_fma(tn_vf_set(0x1.12284ep-7f), r, tn_vf_set(0x1.555486p-5f));
     const tn_vf high = tn_vf_fma(tn_vf_set(0x1.6d997ap-10f), rr, mid);
     return tn_vf_fma(rr, tn_vf_fma(high, rr, low), r);
+}
+
+// Splits x = n ln 2 + r and returns e^r - 1.
+TN_INLINE tn_vf tn_vf_exp_parts(tn_vf x, tn_vf *n)
+{
+    *n = tn_vf_round(tn_vf_mul(x, tn_vf_set(0x1.715476p+0f)));
+    return tn_vf_exp_rest(x, *n);
 }
 
 TN_INLINE tn_vf tn_vf_exp(tn_vf x)
@@ -46,6 +52,17 @@ TN_INLINE tn_vf tn_vf_exp(tn_vf x)
 }
 
 // e^x - 1, also where x is small.
+// e^x for x <= 0, with 0 instead of results that would be denormal: half the instructions of exp. Adding 1.5 * 2^23 rounds to an integer in
+// the low bits, whose bias of 127 makes it the exponent of 2^n once it is moved up.
+TN_INLINE tn_vf tn_vf_exp_down(tn_vf x)
+{
+    const tn_vf low = tn_vf_set(-87.33f), magic = tn_vf_set(0x1.8p23f + 127.0f), a = tn_vf_maxq(low, x);
+    const tn_vf shifted = tn_vf_fma(a, tn_vf_set(0x1.715476p+0f), magic);
+    const tn_vf n = tn_vf_sub(shifted, magic), scale = tn_vf_from_bits(tn_vi_shl(tn_vf_bits(shifted), 23));
+    const tn_vf e = tn_vf_fma(tn_vf_exp_rest(a, n), scale, scale);
+    return tn_vf_select(tn_vf_lt(x, low), tn_vf_zero(), e);
+}
+
 TN_INLINE tn_vf tn_vf_expm1(tn_vf x)
 {
     tn_vf n;

@@ -20,6 +20,8 @@ TN_INLINE tn_vf tn_vf_load(const float *p)
 }
 
 TN_INLINE void tn_vf_store(float *p, tn_vf v) { memcpy(p, &v, sizeof v); }
+TN_INLINE void tn_vf_stream(float *p, tn_vf v) { tn_vf_store(p, v); }
+TN_INLINE void tn_stream_end(void) {}
 
 // Lanes from n on are those of v.
 TN_INLINE tn_vf tn_vf_load_or(const float *p, int n, tn_vf v)
@@ -140,6 +142,15 @@ TN_INLINE tn_vf tn_vf_scale(tn_vf v, tn_vf n)
 }
 
 // ---- across lanes ----
+
+TN_INLINE tn_vf tn_vf_permute(tn_vf v, tn_vi index)
+{
+    tn_vf r;
+    for (int i = 0; i < TN_VL; i++) {
+        r[i] = v[index[i] & (TN_VL - 1)];
+    }
+    return r;
+}
 
 TN_INLINE float tn_vf_sum(tn_vf a) { return (a[0] + a[2]) + (a[1] + a[3]); }
 
