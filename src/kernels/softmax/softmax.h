@@ -8,10 +8,11 @@
 
 typedef struct tn_softmax_shape {
     int64_t outer, size, inner;
+    bool stream;                  // the result is larger than the caches
 } tn_softmax_shape;
 
-tn_softmax_shape tn_softmax_shape_of(const void *attr, const tn_tensor *x);
 bool tn_softmax_match(const tn_query *query, const char **why);
+tn_status tn_softmax_prepare(tn_prepare *prepare);
 double tn_softmax_cost_portable(const tn_query *query);
 double tn_softmax_cost_avx2(const tn_query *query);
 double tn_softmax_cost_avx512(const tn_query *query);

@@ -1,17 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Predicate and costs of softmax.
+// Predicate, parameters and costs of softmax.
 // Ownership: none. Threads: any.
+#include "kernels/simd/stream.h"
 #include "kernels/softmax/softmax.h"
 
 #include "ops/nn/op_softmax.h"
-
-tn_softmax_shape tn_softmax_shape_of(const void *attr, const tn_tensor *x)
-{
-    int axis = 0;
-    tn_axis(((const tn_softmax_attr *)attr)->axis, x->shape.rank, &axis);
-    const int64_t inner = tn_shape_span(&x->shape, axis + 1, x->shape.rank);
-    return (tn_softmax_shape){tn_shape_span(&x->shape, 0, axis), x->shape.dims[axis], inner};
-}
 
 bool tn_softmax_match(const tn_query *query, const char **why)
 {
@@ -20,6 +13,21 @@ bool tn_softmax_match(const tn_query *query, const char **why)
         return false;
     }
     return true;
+}
+
+tn_status tn_softmax_prepare(tn_prepare *prepare)
+{
+    const tn_query *query = prepare->query;
+    const tn_shape *x = &query->in[0]->shape;
+    int axis = 0;
+    void *memory;
+    TN_TRY(tn_prepare_params(prepare, sizeof(tn_softmax_shape), &memory));
+    tn_axis(((const tn_softmax_attr *)query->attr)->axis, x->rank, &axis);
+    *(tn_softmax_shape *)memory = (tn_softmax_shape){.outer = tn_shape_span(x, 0, axis),
+                                                     .size = x->dims[axis],
+                                                     .inner = tn_shape_span(x, axis + 1, x->rank),
+                                                     .stream = tn_stream_result(query)};
+    return TN_OK;
 }
 
 static double cost(const tn_query *query, double element) { return 200.0 + (double)tn_tensor_count(query->in[0]) * element; }
