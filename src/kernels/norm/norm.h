@@ -20,6 +20,7 @@ typedef struct tn_norm_params {
     int block;                // batch_norm: lanes; 1 when plain
     double epsilon;
     bool rms;
+    bool stream;              // the result is larger than the caches
 } tn_norm_params;
 
 bool tn_norm_match_layer(const tn_query *query, const char **why);

@@ -4,6 +4,7 @@
 #include "kernels/norm/norm.h"
 
 #include "base/macros.h"
+#include "kernels/simd/stream.h"
 
 static bool all_f32(const tn_query *query, const char **why)
 {
@@ -68,6 +69,7 @@ static tn_status new_params(tn_prepare *prepare, tn_norm_params **p)
     void *memory;
     TN_TRY(tn_prepare_params(prepare, sizeof **p, &memory));
     *p = memory;
+    (*p)->stream = tn_stream_result(prepare->query);
     return TN_OK;
 }
 
