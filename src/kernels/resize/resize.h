@@ -17,6 +17,7 @@ typedef struct tn_resize_axis {
     int64_t taps;                 // 0: not resized
     const int32_t *index;         // [taps][out]
     const float *weight;          // [taps][out]
+    int windows;                  // bit V: the V places from any multiple of V on lie in V neighbours from the first one on
 } tn_resize_axis;
 
 typedef struct tn_resize_params {
@@ -24,6 +25,7 @@ typedef struct tn_resize_params {
     int64_t planes;               // images times channels (or channel blocks) times depth
     int block;                    // lanes; 1 when plain
     bool nearest;
+    bool stream;                  // the result is larger than the caches
     int64_t kept;                 // floats of a kept row, whole vectors
     int64_t thread_floats;        // scratch of a thread
 } tn_resize_params;

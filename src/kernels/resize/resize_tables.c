@@ -4,6 +4,7 @@
 #include "kernels/resize/resize.h"
 
 #include "base/macros.h"
+#include "kernels/simd/stream.h"
 #include "ops/vision/op_resize.h"
 
 #define MAX_TAPS 64
@@ -43,6 +44,19 @@ bool tn_resize_match(const tn_query *query, const char **why)
     return true;
 }
 
+// Whether vectors of V results read V neighbours of a row for each tap, as where an image grows: a load and a permutation serve then
+// instead of a gather.
+static bool in_windows(const tn_resize_axis *axis, int lanes)
+{
+    for (int64_t at = 0; at < axis->out * axis->taps && axis->in >= lanes; at++) {
+        const int64_t i = at % axis->out, reach = axis->index[at] - axis->index[at - i % lanes];
+        if (reach < 0 || reach >= lanes) {
+            return false;
+        }
+    }
+    return axis->in >= lanes;
+}
+
 // Turns the table of axis d (-1: there is none) to one run per tap.
 static tn_status make_axis(tn_prepare *prepare, const tn_resize_table *table, int d, tn_resize_axis *axis)
 {
@@ -69,6 +83,9 @@ static tn_status make_axis(tn_prepare *prepare, const tn_resize_table *table, in
     }
     axis->index = index;
     axis->weight = weight;
+    for (int log = 2; log <= 4; log++) {
+        axis->windows |= in_windows(axis, 1 << log) ? 1 << log : 0;
+    }
     return TN_OK;
 }
 
@@ -92,6 +109,7 @@ tn_status tn_resize_prepare(tn_prepare *prepare)
     TN_TRY(make_axis(prepare, h >= 0 ? &tables[h] : NULL, h, &p->height));
     p->block = TN_MAX(block, 1);
     p->nearest = attr->mode == TN_RESIZE_NEAREST;
+    p->stream = tn_stream_result(query);
     p->planes = tn_tensor_count(x) / (p->width.in * p->height.in);
     if (block) {
         p->planes = p->planes / x->shape.dims[1] * TN_CEIL_DIV(x->shape.dims[1], block);
