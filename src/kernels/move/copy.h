@@ -16,6 +16,8 @@
 
 #define TN_COPY_PIECE 65536       // bytes of a run that one item moves
 #define TN_COPY_STRIP 16          // elements of the operand's direction that one item of a transpose takes
+#define TN_COPY_LINE 16           // 4-byte elements: an item takes so many of the result's direction, a line, ...
+#define TN_COPY_WINDOW 1024       // ... and so many of the operand's, whose rows in the result a table of pages can hold
 
 typedef enum tn_copy_kind { TN_COPY_RUN, TN_COPY_TRANSPOSE, TN_COPY_STRIDED, TN_COPY_FILL } tn_copy_kind;
 
@@ -29,6 +31,7 @@ typedef struct tn_copy_step {
     int64_t n;                    // RUN: bytes; else elements of the innermost dim (TRANSPOSE: of the result's direction)
     int64_t from_step, to_step;   // innermost
     int64_t m, m_step;            // TRANSPOSE: elements of the operand's direction and their stride in the result
+    int64_t lines;                // TRANSPOSE of 4-byte elements: items of a window, lines of the result and the part of one before
     int64_t pieces;               // items of one position of the outer dims
     int64_t items, bytes;
 } tn_copy_step;
@@ -37,6 +40,7 @@ typedef struct tn_copy_params {
     int count;
     uint8_t fill[16];
     bool apart;                   // no two steps touch the same bytes: all go in one job
+    bool stream;                  // the result is larger than the caches
     int64_t items;                // of all steps
     tn_copy_step steps[];
 } tn_copy_params;

@@ -5,6 +5,7 @@
 
 #include "base/macros.h"
 #include "kernels/move/copy_blocked.h"
+#include "kernels/simd/stream.h"
 #include "ops/move/op_copy.h"
 #include "ops/walk/strided.h"
 
@@ -161,6 +162,10 @@ static void choose_kind(tn_copy_step *step, dim *dims, int *rank)
         step->from_step = inner.from;
         step->to_step = inner.to;
     }
+    if (step->kind == TN_COPY_TRANSPOSE && step->size == 4) {
+        step->lines = TN_CEIL_DIV(step->n, TN_COPY_LINE) + 1;
+        step->pieces = step->lines * TN_CEIL_DIV(step->m, TN_COPY_WINDOW);
+    }
 }
 
 static void make_step(const tn_region *region, int64_t size, tn_copy_step *step)
@@ -228,6 +233,7 @@ tn_status tn_copy_prepare(tn_prepare *prepare)
         }
     }
     p->apart = all_apart(p);
+    p->stream = tn_stream_result(query);
     return TN_OK;
 }
 
