@@ -4,6 +4,7 @@
 #include "kernels/eltwise/eltwise_program.h"
 
 #include "base/macros.h"
+#include "kernels/simd/stream.h"
 
 #include <string.h>
 
@@ -178,6 +179,7 @@ static void plan_chunks(const tn_query *query, tn_eltwise_params *p)
     for (int d = 0; d < p->rank; d++) {
         p->rows *= p->dims[d];
     }
+    p->stream = tn_stream_result(query) ? p->n_buffers++ : -1;
     p->chunk = p->n_buffers ? TN_ELTWISE_CHUNK : TN_ELTWISE_LONG;
     p->rows_per_chunk = p->row > 0 && p->row <= TN_ELTWISE_CHUNK / 2 && p->rows > 1 ? TN_ELTWISE_CHUNK / p->row : 1;
     p->chunk = p->rows_per_chunk > 1 ? TN_ELTWISE_CHUNK : p->chunk;
