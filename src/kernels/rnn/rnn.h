@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers in f32 (lstm, gru with linear_before_reset): what the rows of all tiers share.
+// Recurrent layers in f32 (lstm, gru): what the rows of all tiers share.
 //
-// Columns of w and r are the gates' outputs, ordered so that a tile of one vector per gate holds all gates of V hidden units:
+// Columns of w and r are the gates' outputs, ordered so that one vector per gate holds all gates of V hidden units:
 //      [hidden unit / V][gate][V]          padded with zeros to whole vectors of units
 //   1. inputs [steps * batch][columns] = x w' + bias: one matrix product for all steps
 //   2. at each step, for each V units: recurrent = h r' for all gates, then the cell at once
+// A gru that resets before the product (linear_before_reset 0) has two parts of step 2, as gate h needs r h of all units:
+//      gates z, r [unit / V][2][V], then gate h [unit / V][V], each in groups of four vectors
+// r is larger than the second-level cache in many nets. Odd steps take its groups from last to first, so that what the step before read
+// last is read first.
 // Ownership: borrows everything; parameters live in the plan's arena. Threads: any.
 #ifndef TN_RNN_H
 #define TN_RNN_H
@@ -16,6 +20,7 @@ typedef struct tn_rnn {
     const tn_tile_facts *facts;
     int64_t steps, batch, inputs, hidden, directions;
     int gates;
+    bool split;                  // gru that resets before the product
     bool batch_first;            // x, y [batch, steps, ...], states [batch, directions, ...]
     bool backward;               // of the first direction; the second one is
     int64_t units;               // vectors of hidden units
@@ -23,7 +28,7 @@ typedef struct tn_rnn {
     ptrdiff_t h_row;             // floats of a state: units * V
     bool has_bias;
     tn_gemm gemm;                // of step 1 for one direction
-    size_t inputs_at, h_at, c_at;
+    size_t inputs_at, h_at, c_at, reset_at;
 } tn_rnn;
 
 // The cell of one sequence for V units. inputs, recurrent: a vector per gate. h, c: the state before, replaced by the state after.
@@ -31,7 +36,9 @@ typedef void (*tn_rnn_cell)(const float *inputs, const float *recurrent, const f
 
 typedef struct tn_rnn_isa {
     const tn_tiles *tiles;
-    tn_rnn_cell lstm, gru;
+    tn_rnn_cell lstm, gru, reset, update;
+    // to[groups][q][V] = bias + h[k] r, for 1 or 2 groups [k][q][V]; bias NULL: none.
+    void (*product)(float *to, const float *h, const float *r, int64_t k, const float *bias, int q, int groups);
 } tn_rnn_isa;
 
 bool tn_rnn_match(const tn_query *query, const char **why);

@@ -6,7 +6,7 @@
 
 #include "kernels/rnn/rnn_f32.inc"
 
-static const tn_rnn_isa isa = {&tn_tiles_portable, rnn_lstm, rnn_gru};
+static const tn_rnn_isa isa = {&tn_tiles_portable, rnn_lstm, rnn_gru, rnn_reset, rnn_update, rnn_product};
 
 static tn_status run(const tn_call *call) { return tn_rnn_run(call, &isa); }
 
@@ -17,7 +17,7 @@ static tn_status run(const tn_call *call) { return tn_rnn_run(call, &isa); }
      .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},                    \
      .impl = TN_IMPL_PORTABLE,                                               \
      .tag = "",                                                           \
-     .version = 1,                                                        \
+     .version = 2,                                                        \
      .cpu = 0,                                                        \
      .aligned_constants = true,                                           \
      .match = tn_rnn_match,                                               \

@@ -17,6 +17,7 @@ static void describe(tn_rnn *d, const tn_query *query, const tn_tile_facts *fact
     const tn_rnn_attr *attr = query->attr;
     const int64_t *x = query->in[X]->shape.dims;
     *d = (tn_rnn){.facts = facts, .gates = query->op == &tn_op_lstm ? 4 : 3, .batch_first = attr->layout != 0};
+    d->split = d->gates == 3 && !attr->linear_before_reset;
     d->steps = x[d->batch_first ? 1 : 0];
     d->batch = x[d->batch_first ? 0 : 1];
     d->inputs = x[2];
@@ -68,10 +69,6 @@ bool tn_rnn_match(const tn_query *query, const char **why)
         *why = "peepholes, clip, input_forget or other activations than the usual";
         return false;
     }
-    if (!lstm && !attr->linear_before_reset) {
-        *why = "gru without linear_before_reset";
-        return false;
-    }
     if (tn_tensor_count(query->in[X]) == 0 || tn_tensor_count(query->in[W]) == 0 || tn_tensor_count(query->in[R]) == 0) {
         *why = "empty";
         return false;
@@ -121,14 +118,56 @@ static void pack_w(void *dst, const tn_query *query, const void *params)
     pack_columns(dst, query->in[W]->data, d, d->inputs, d->gemm.q);
 }
 
+// The parts of a step: what is multiplied, and in groups of how many vectors.
+typedef struct part {
+    int first, gates;            // of the cell: all, or z and r, or h
+    int q;                       // vectors of a group, whole units
+    int64_t vectors, groups;     // of one direction
+    int64_t floats;              // before it in r, of one direction
+} part;
+
+static int parts_of(const tn_rnn *d, part parts[2])
+{
+    if (!d->split) {
+        parts[0] = (part){0, d->gates, d->gates, d->units * d->gates, d->units, 0};
+        return 1;
+    }
+    parts[0] = (part){0, 2, 4, 2 * d->units, TN_CEIL_DIV(2 * d->units, 4), 0};
+    parts[1] = (part){2, 1, 4, d->units, TN_CEIL_DIV(d->units, 4), 2 * d->units * d->hidden * d->facts->lanes};
+    return 2;
+}
+
+// Vectors v0 .. v0 + width - 1 of a part of r; returns where the next group goes.
+static float *pack_group(float *to, const void *r, const tn_rnn *d, const part *p, int64_t direction, int64_t v0, int64_t width)
+{
+    const int vl = d->facts->lanes;
+    for (int64_t k = 0; k < d->hidden; k++) {
+        for (int64_t n = 0; n < width * vl; n++) {
+            const int64_t v = v0 + n / vl, column = (v / p->gates * d->gates + p->first + v % p->gates) * vl + n % vl;
+            const int64_t row = row_of(d, column), at = (direction * d->gates * d->hidden + row) * d->hidden + k;
+            *to++ = row < 0 ? 0.0f : tn_load_f32(r, (size_t)at);
+        }
+    }
+    return to;
+}
+
 static void pack_r(void *dst, const tn_query *query, const void *params)
 {
     const tn_rnn *d = params;
-    pack_columns(dst, query->in[R]->data, d, d->hidden, d->gates);
+    part parts[2];
+    const int count = parts_of(d, parts);
+    float *to = dst;
+    for (int64_t direction = 0; direction < d->directions; direction++) {
+        for (int i = 0; i < count; i++) {
+            for (int64_t v = 0; v < parts[i].vectors; v += parts[i].q) {
+                to = pack_group(to, query->in[R]->data, d, &parts[i], direction, v, TN_MIN((int64_t)parts[i].q, parts[i].vectors - v));
+            }
+        }
+    }
 }
 
 // [direction][2][columns]: what is added to the inputs' product and to the recurrent one. Both biases go to the inputs, but for gru's
-// third gate, whose recurrent part is multiplied first.
+// third gate where its recurrent part is multiplied before it is added.
 static void pack_bias(void *dst, const tn_query *query, const void *params)
 {
     const tn_rnn *d = params;
@@ -139,7 +178,7 @@ static void pack_bias(void *dst, const tn_query *query, const void *params)
             const int64_t row = row_of(d, n), at = 2 * direction * rows + row;
             const float w = row < 0 ? 0.0f : tn_load_f32(query->in[BIAS]->data, (size_t)at);
             const float r = row < 0 ? 0.0f : tn_load_f32(query->in[BIAS]->data, (size_t)(at + rows));
-            const bool apart = d->gates == 3 && n / d->facts->lanes % 3 == 2;
+            const bool apart = d->gates == 3 && !d->split && n / d->facts->lanes % 3 == 2;
             to[2 * direction * d->columns + n] = apart ? w : w + r;
             to[(2 * direction + 1) * d->columns + n] = apart ? r : 0.0f;
         }
@@ -154,7 +193,7 @@ static tn_status add_pack(tn_prepare *prepare, const tn_rnn *d, int which, const
         return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the packed weights do not fit in memory");
     }
     prepare->packs[prepare->n_packs++] = (tn_pack){
-        .operand = which, .id = id, .variant = tn_gemm_variant(d->facts->lanes, q, k, d->columns, d->gates == 4), .bytes = bytes, .pack = pack};
+        .operand = which, .id = id, .variant = tn_gemm_variant(d->facts->lanes, q, k, d->columns * 2 + d->split, d->gates == 4), .bytes = bytes, .pack = pack};
     return TN_OK;
 }
 
@@ -171,6 +210,9 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     TN_TRY(tn_scratch_add(prepare, rows, sizeof(float), &d->inputs_at));
     TN_TRY(tn_scratch_add(prepare, (size_t)(2 * d->directions * d->batch), (size_t)d->h_row * sizeof(float), &d->h_at));
     TN_TRY(tn_scratch_add(prepare, (size_t)(d->directions * d->batch), (size_t)d->h_row * sizeof(float), &d->c_at));
+    if (d->split) {
+        TN_TRY(tn_scratch_add(prepare, (size_t)(d->directions * d->batch), (size_t)d->h_row * sizeof(float), &d->reset_at));
+    }
     TN_TRY(add_pack(prepare, d, W, "rnn_f32_w", d->inputs, d->gemm.q, pack_w));
     TN_TRY(add_pack(prepare, d, R, "rnn_f32_r", d->hidden, d->gates, pack_r));
     return d->has_bias ? add_pack(prepare, d, BIAS, "rnn_f32_bias", 2, 1, pack_bias) : TN_OK;
@@ -186,6 +228,9 @@ typedef struct job {
     float *inputs;               // [direction][steps * batch][columns]
     float *h[2];                 // [direction][batch][h_row], before and after the step
     float *c;
+    float *reset;                // split: r h of all units
+    part parts[2];
+    int which;                   // part at hand
     int64_t step;
 } job;
 
@@ -212,64 +257,106 @@ static float *y_at(const job *j, int64_t t, int64_t direction, int64_t b)
 
 static bool wants_y(const job *j) { return j->call->n_out > 0 && j->call->out[0]; }
 
-// V units of one sequence: the cell, unless the sequence has ended, and y.
-static void run_cell(const job *j, int64_t direction, int64_t b, int64_t unit, const float *recurrent)
+// V units of one sequence: the cell of the part at hand, unless the sequence has ended, and y.
+static void run_cell(const job *j, const part *p, int64_t direction, int64_t b, int64_t unit, const float *recurrent)
 {
     const tn_rnn *d = j->d;
     const int vl = d->facts->lanes;
     const ptrdiff_t at = (direction * d->batch + b) * d->h_row + unit * vl;
     const int64_t length = length_of(j, b), lanes = TN_MIN((int64_t)vl, d->hidden - unit * vl);
+    const bool resets = d->split && p->first == 0;
     if (j->step >= length) {
         memcpy(j->h[1] + at, j->h[0] + at, (size_t)vl * sizeof(float));
-        if (wants_y(j)) {
+        if (wants_y(j) && !resets) {
             memset(y_at(j, j->step, direction, b) + unit * vl, 0, (size_t)lanes * sizeof(float));
         }
         return;
     }
     const int64_t t = is_backward(d, direction) ? length - 1 - j->step : j->step;
     const int64_t row = d->batch_first ? b * d->steps + t : t * d->batch + b;
-    const float *inputs = j->inputs + (direction * d->steps * d->batch + row) * d->columns + unit * d->gates * vl;
-    (d->gates == 4 ? j->isa->lstm : j->isa->gru)(inputs, recurrent, j->h[0] + at, j->h[1] + at, j->c + at);
-    if (wants_y(j)) {
+    const float *inputs = j->inputs + (direction * d->steps * d->batch + row) * d->columns + (unit * d->gates + p->first) * vl;
+    const tn_rnn_cell cell = d->gates == 4 ? j->isa->lstm : !d->split ? j->isa->gru : resets ? j->isa->reset : j->isa->update;
+    cell(inputs, recurrent, j->h[0] + at, (resets ? j->reset : j->h[1]) + at, j->c + at);
+    if (wants_y(j) && !resets) {
         memcpy(y_at(j, t, direction, b) + unit * vl, j->h[1] + at, (size_t)lanes * sizeof(float));
     }
 }
 
-// Items: vectors of units of both directions.
-static void run_units(void *context, size_t first, size_t count, unsigned slot)
+// Groups group .. group+count-1 (1 or 2) of the only sequence.
+static void run_sequence(const job *j, const part *p, int64_t direction, int64_t group, int count)
 {
-    (void)slot;
-    const job *j = context;
     const tn_rnn *d = j->d;
-    const int vl = d->facts->lanes;
+    const int vl = d->facts->lanes, units = p->q / p->gates;
+    const float *h = (p->first ? j->reset : j->h[0]) + direction * d->h_row;
+    const float *r = j->r + direction * d->columns * d->hidden + p->floats + group * p->q * vl * d->hidden;
+    const float *bias = j->bias && !d->split ? j->bias + (2 * direction + 1) * d->columns + group * p->q * vl : NULL;
+    const int vectors = (int)TN_MIN((int64_t)count * p->q, p->vectors - group * p->q), first = TN_MIN(vectors, p->q);
+    float recurrent[2 * TN_TILE_MAX_Q * 16];
+    if (vectors == 2 * p->q) {
+        j->isa->product(recurrent, h, r, d->hidden, bias, p->q, 2);
+    } else {
+        j->isa->product(recurrent, h, r, d->hidden, bias, first, 1);
+        if (vectors > first) {   // only split parts have a group that is not full, and those no bias here
+            j->isa->product(recurrent + first * vl, h, r + first * vl * d->hidden, d->hidden, NULL, vectors - first, 1);
+        }
+    }
+    for (int v = 0; v < vectors; v += p->gates) {
+        run_cell(j, p, direction, 0, group * units + v / p->gates, recurrent + v * vl);
+    }
+}
+
+// One group of several sequences: register tiles read it once for some of them.
+static void run_tiles(const job *j, const part *p, int64_t direction, int64_t group)
+{
+    const tn_rnn *d = j->d;
+    const int vl = d->facts->lanes, q = (int)TN_MIN((int64_t)p->q, p->vectors - group * p->q), units = p->q / p->gates;
+    const float *state = p->first ? j->reset : j->h[0];
     float recurrent[TN_TILE_MAX_P * TN_TILE_MAX_Q * 16];
     const tn_act none = {TN_LOOP_CONST, 0.0, 0.0};
     tn_tile t = {
         .a_row = d->h_row,
         .n0 = 1, .n1 = 1, .n2 = 1,
         .lanes = d->hidden, .last_lanes = d->hidden,
-        .b_step = d->gates * vl,
+        .b = j->r + direction * d->columns * d->hidden + p->floats + group * p->q * vl * d->hidden,
+        .b_step = q * vl,
         .c = recurrent,
-        .c_row = d->gates * vl,
+        .c_row = q * vl,
         .c_vec = vl,
         .tail = vl, .bias_tail = vl,
+        .bias = j->bias && !d->split ? j->bias + (2 * direction + 1) * d->columns + group * p->q * vl : NULL,
         .alpha = 1.0f, .beta = 1.0f,
         .finish = true,
     };
     tn_tile_set_act(&t, &none);
-    const int64_t cuts = tn_tile_cuts(d->batch, d->facts->max_p[d->gates]);
-    for (size_t i = first; i < first + count; i++) {
-        const int64_t direction = (int64_t)i / d->units, unit = (int64_t)i % d->units;
-        const ptrdiff_t column = unit * d->gates * vl;
-        t.b = j->r + (direction * d->columns + column) * d->hidden;
-        t.bias = j->bias ? j->bias + (2 * direction + 1) * d->columns + column : NULL;
-        for (int64_t cut = 0; cut < cuts; cut++) {
-            const int64_t b0 = tn_tile_cut(d->batch, cuts, cut), rows = tn_tile_cut(d->batch, cuts, cut + 1) - b0;
-            t.a = j->h[0] + (direction * d->batch + b0) * d->h_row;
-            j->isa->tiles->tile[d->gates - 1][rows - 1](&t);
-            for (int64_t b = b0; b < b0 + rows; b++) {
-                run_cell(j, direction, b, unit, recurrent + (b - b0) * d->gates * vl);
+    const int64_t cuts = tn_tile_cuts(d->batch, d->facts->max_p[q]);
+    for (int64_t cut = 0; cut < cuts; cut++) {
+        const int64_t b0 = tn_tile_cut(d->batch, cuts, cut), rows = tn_tile_cut(d->batch, cuts, cut + 1) - b0;
+        t.a = state + (direction * d->batch + b0) * d->h_row;
+        j->isa->tiles->tile[q - 1][rows - 1](&t);
+        for (int64_t b = b0; b < b0 + rows; b++) {
+            for (int v = 0; v < q; v += p->gates) {
+                run_cell(j, p, direction, b, group * units + v / p->gates, recurrent + ((b - b0) * q + v) * vl);
             }
+        }
+    }
+}
+
+// Items: pairs of groups of both directions.
+static void run_groups(void *context, size_t first, size_t count, unsigned slot)
+{
+    (void)slot;
+    const job *j = context;
+    const part *p = &j->parts[j->which];
+    const int64_t pairs = TN_CEIL_DIV(p->groups, 2), items = pairs * j->d->directions;
+    for (int64_t i = (int64_t)first; i < (int64_t)(first + count); i++) {
+        const int64_t item = j->step % 2 ? items - 1 - i : i, group = item % pairs * 2;
+        const int here = (int)TN_MIN(2, p->groups - group);
+        if (j->d->batch == 1) {
+            run_sequence(j, p, item / pairs, group, here);
+            continue;
+        }
+        for (int64_t g = group; g < group + here; g++) {
+            run_tiles(j, p, item / pairs, g);
         }
     }
 }
@@ -332,7 +419,8 @@ tn_status tn_rnn_run(const tn_call *call, const tn_rnn_isa *isa)
              .bias = d->has_bias ? call->packed[2] : NULL,
              .inputs = (float *)(scratch + d->inputs_at),
              .h = {(float *)(scratch + d->h_at), (float *)(scratch + d->h_at) + states},
-             .c = (float *)(scratch + d->c_at)};
+             .c = (float *)(scratch + d->c_at),
+             .reset = (float *)(scratch + d->reset_at)};
     TN_TRY(check_lengths(&j));
     const tn_act none = {TN_LOOP_CONST, 0.0, 0.0};
     tn_gemm g = d->gemm;
@@ -346,15 +434,21 @@ tn_status tn_rnn_run(const tn_call *call, const tn_rnn_isa *isa)
         tn_gemm_run(call->workers, &g);
     }
     load_states(&j);
-    const int64_t items = d->directions * d->units;
+    const int parts = parts_of(d, j.parts);
+    if (d->split) {
+        memset(j.reset, 0, states * sizeof(float));
+    }
     const bool few = (double)d->columns * (double)d->hidden * (double)(d->directions * d->batch) < STEP_MACS_FEW;
     tn_workers *workers = few ? NULL : call->workers;
-    const int64_t share = TN_MAX(1, items / (2 * (int64_t)tn_workers_count(workers)));
     for (j.step = 0; j.step < d->steps; j.step++) {
         if (call->cancel && *call->cancel) {
             return TN_CANCELLED;
         }
-        tn_workers_run(workers, run_units, &j, (size_t)items, (size_t)share);
+        for (j.which = 0; j.which < parts; j.which++) {
+            const int64_t items = d->directions * TN_CEIL_DIV(j.parts[j.which].groups, 2);
+            const int64_t share = TN_MAX(1, items / (2 * (int64_t)tn_workers_count(workers)));
+            tn_workers_run(workers, run_groups, &j, (size_t)items, (size_t)share);
+        }
         float *before = j.h[0];
         j.h[0] = j.h[1];
         j.h[1] = before;
