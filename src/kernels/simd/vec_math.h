@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions over the vocabulary of vec.h, the same text for all tiers. Relative error below 4e-7 over the whole range, results
-// that are denormal included; infinities and NaN as in C. Polynomials are minimax fits (Remez exchange) made for these intervals.
+// that are denormal included where nothing else is said; infinities and NaN as in C. Polynomials are minimax fits (Remez exchange) made for these intervals.
 // Ownership: none. Threads: any.
 #ifndef TN_VEC_MATH_H
 #define TN_VEC_MATH_H
@@ -51,18 +51,24 @@ TN_INLINE tn_vf tn_vf_exp(tn_vf x)
     return tn_vf_scale(tn_vf_add(p, tn_vf_set(1.0f)), n);
 }
 
-// e^x - 1, also where x is small.
-// e^x for x <= 0, with 0 instead of results that would be denormal: half the instructions of exp. Adding 1.5 * 2^23 rounds to an integer in
-// the low bits, whose bias of 127 makes it the exponent of 2^n once it is moved up.
-TN_INLINE tn_vf tn_vf_exp_down(tn_vf x)
+// Splits x = n ln 2 + r, -87.4 <= x <= 0, and returns e^r - 1. Adding 1.5 * 2^23 rounds to an integer in the low bits, whose bias of 127
+// makes it the exponent of *scale = 2^n once it is moved up.
+TN_INLINE tn_vf tn_vf_exp_split(tn_vf x, tn_vf *scale)
 {
-    const tn_vf low = tn_vf_set(-87.33f), magic = tn_vf_set(0x1.8p23f + 127.0f), a = tn_vf_maxq(low, x);
-    const tn_vf shifted = tn_vf_fma(a, tn_vf_set(0x1.715476p+0f), magic);
-    const tn_vf n = tn_vf_sub(shifted, magic), scale = tn_vf_from_bits(tn_vi_shl(tn_vf_bits(shifted), 23));
-    const tn_vf e = tn_vf_fma(tn_vf_exp_rest(a, n), scale, scale);
-    return tn_vf_select(tn_vf_lt(x, low), tn_vf_zero(), e);
+    const tn_vf magic = tn_vf_set(0x1.8p23f + 127.0f), shifted = tn_vf_fma(x, tn_vf_set(0x1.715476p+0f), magic);
+    *scale = tn_vf_from_bits(tn_vi_shl(tn_vf_bits(shifted), 23));
+    return tn_vf_exp_rest(x, tn_vf_sub(shifted, magic));
 }
 
+// e^x for x <= 0, with 0 instead of results that would be denormal: half the instructions of exp.
+TN_INLINE tn_vf tn_vf_exp_down(tn_vf x)
+{
+    tn_vf scale;
+    const tn_vf low = tn_vf_set(-87.33f), p = tn_vf_exp_split(tn_vf_maxq(low, x), &scale);
+    return tn_vf_select(tn_vf_lt(x, low), tn_vf_zero(), tn_vf_fma(p, scale, scale));
+}
+
+// e^x - 1, also where x is small.
 TN_INLINE tn_vf tn_vf_expm1(tn_vf x)
 {
     tn_vf n;
@@ -111,18 +117,20 @@ TN_INLINE tn_vf tn_vf_log1p_unit(tn_vf x)
     return tn_vf_add(tn_vf_log(y), tn_vf_sub(x, tn_vf_sub(y, one)));
 }
 
-// tanh |x| = e / (e + 2), e = e^(2|x|) - 1.
+// tanh |x| = -e / (e + 2), e = e^(-2|x|) - 1, which is s p + (s - 1) with s = 2^n: exact enough where x is small.
 TN_INLINE tn_vf tn_vf_tanh(tn_vf x)
 {
+    tn_vf scale;
     const tn_vf a = tn_vf_minq(tn_vf_set(10.0f), tn_vf_abs(x));
-    const tn_vf e = tn_vf_expm1(tn_vf_add(a, a));
+    const tn_vf p = tn_vf_exp_split(tn_vf_mul(a, tn_vf_set(-2.0f)), &scale);
+    const tn_vf e = tn_vf_fma(scale, p, tn_vf_sub(scale, tn_vf_set(1.0f)));
     return tn_vf_copysign(tn_vf_div(e, tn_vf_add(e, tn_vf_set(2.0f))), x);
 }
 
-// With e = e^-|x| no step overflows: 1 / (1 + e) for x >= 0, else e / (1 + e).
+// With e = e^-|x| no step overflows: 1 / (1 + e) for x >= 0, else e / (1 + e). Results that would be denormal are 0.
 TN_INLINE tn_vf tn_vf_sigmoid(tn_vf x)
 {
-    const tn_vf one = tn_vf_set(1.0f), e = tn_vf_exp(tn_vf_neg(tn_vf_abs(x)));
+    const tn_vf one = tn_vf_set(1.0f), e = tn_vf_exp_down(tn_vf_neg(tn_vf_abs(x)));
     return tn_vf_div(tn_vf_select(tn_vf_lt(x, tn_vf_set(0.0f)), e, one), tn_vf_add(one, e));
 }
 
