@@ -85,6 +85,7 @@ static int convert(const tn_cli_options *o, const tn_cli_session *s, uint8_t *ke
     tenon_save_options_init(&so);
     so.targets = o->target;
     so.session = s->session;
+    so.precision = o->precision;
     so.split_weights = o->split_weights;
     so.drop_imported = o->drop_imported;
     so.key = o->encrypt ? tn_cli_key_give : NULL;

@@ -32,6 +32,8 @@ typedef struct tenon_save_options {
     void *key_context;
     const char *key_name;         /* what the key function is asked for, now and when the file is opened; written to the file. NULL: "" */
     size_t chunk_bytes;           /* of weights that share a hash: 4096 to 2^30; 0: 2^20 */
+    const char *precision;        /* the precision of the sessions that weights are packed for, as in tenon_session_options.precision: "fp32", "int8"
+                                     for a model that comes quantised, NULL: the default. Sessions of another one pack what they need */
 } tenon_save_options;
 
 static inline void tenon_save_options_init(tenon_save_options *options) { tenon_options_init(options, sizeof *options); }
@@ -40,7 +42,7 @@ static inline void tenon_save_options_init(tenon_save_options *options) { tenon_
    target. Results of the file are those of the model, bit for bit. options may be NULL. Operators of the application (ext.h) are saved by
    domain, name and version; the file opens with a registry that has them.
    Errors: IO (a full disk, a folder that cannot be written), INVALID_ARGUMENT (a target, shape or key that is none; a path that leads to a
-   file which the model is read from), UNSUPPORTED (a target
+   file which the model is read from; a precision that is not saved), UNSUPPORTED (a target
    that this build has no kernels for; no libcrypto), STATE (the model was opened with no_optimise or describe; the session is running), LIMIT, OUT_OF_MEMORY. */
 TENON_API tenon_status tenon_model_save(tenon_model *model, const char *path, const tenon_save_options *options, tenon_error **error);
 

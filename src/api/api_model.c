@@ -45,6 +45,10 @@ bool tn_api_closed(const tenon_model *model) { return model->import.facts && mod
 
 bool tn_api_comes_quantised(const tenon_model *model)
 {
+    const tn_import_facts *facts = model->import.facts;
+    if (facts && facts->form && !model->no_optimise) {
+        return true;
+    }
     const tn_node *node = model->no_optimise ? NULL : model->import.graph->first;
     while (node && node->op != &tn_op_dequantize_linear) {
         node = node->next;
@@ -52,7 +56,7 @@ bool tn_api_comes_quantised(const tenon_model *model)
     return node != NULL;
 }
 
-// In which form sessions on the CPU of this machine run it. A file holds the form of the machine that it was saved on; either is right.
+// In which form sessions on the CPU of this machine run it.
 static bool integers_pay(const tenon_model *model)
 {
     tn_cpu cpu;
@@ -61,6 +65,25 @@ static bool integers_pay(const tenon_model *model)
     }
     tn_cpu_detect(&cpu);
     return tn_plan_integers_pay(&cpu);
+}
+
+// The optimised graph in the other form becomes the variant that sessions which want that form look for.
+static tn_status take_other(tenon_model *model, tn_diag *diag)
+{
+    if (!model->import.other || model->no_optimise || tn_api_closed(model)) {
+        return TN_OK;
+    }
+    TN_TRY(tn_infer_graph(model->import.other, &model->heap, diag));
+    tn_variant *variant = tn_take_zero(&model->heap, 1, sizeof *variant);
+    char *none = variant ? tn_api_copy_text(&model->heap, "") : NULL;
+    if (!none) {
+        tn_give(&model->heap, variant);
+        return tn_fail_memory(diag, "model", sizeof *variant);
+    }
+    *variant = (tn_variant){.graph = model->import.other, .pinned = none, .integers = !model->integers};
+    model->import.other = NULL;
+    model->variants = variant;
+    return TN_OK;
 }
 
 // What a .tenon file brings: the optimised graph, which is inferred again because the file is not trusted, and packed weights.
@@ -81,26 +104,20 @@ static tn_status take_optimised(tenon_model *model, tn_diag *diag)
         import->optimised = NULL;
         import->graph = import->graph ? import->graph : model->optimised;
     }
-    model->integers = integers_pay(model);
-    return tn_api_closed(model) ? TN_OK : tn_infer_graph(model->optimised, &model->heap, diag);
+    // A file that does not say has the form of the machine that it was saved on; either is right.
+    model->integers = import->facts->form ? import->facts->form == TN_FORM_INTEGERS : integers_pay(model);
+    TN_TRY(tn_api_closed(model) ? TN_OK : tn_infer_graph(model->optimised, &model->heap, diag));
+    return take_other(model, diag);
 }
 
-// Takes the pages of [data, data + bytes) in the model's files out of memory: what is needed again comes back from the system's cache.
+// Takes the pages of [data, data + bytes) in the model's files out of memory, all of them for NULL: what is needed again comes back from the
+// system's cache.
 static void forget_source(void *context, const void *data, size_t bytes)
 {
     const tenon_model *model = context;
-    tn_file_forget(&model->file, data, bytes);
-    for (size_t i = 0; i < model->import.n_files; i++) {
-        tn_file_forget(&model->import.files[i], data, bytes);
-    }
-}
-
-static void forget_all_sources(tenon_model *model)
-{
-    tn_file_forget(&model->file, model->file.data, model->file.size);
-    for (size_t i = 0; i < model->import.n_files; i++) {
-        const tn_file *file = &model->import.files[i];
-        tn_file_forget(file, file->data, file->size);
+    for (size_t i = 0; i <= model->import.n_files; i++) {
+        const tn_file *file = i ? &model->import.files[i - 1] : &model->file;
+        tn_file_forget(file, data ? data : file->data, data ? bytes : file->size);
     }
 }
 
@@ -121,7 +138,7 @@ static tn_status optimise(tenon_model *model, tn_diag *diag)
     tn_pass_context context = {.heap = &model->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor,
                                .floats = !model->integers};
     const tn_status status = tn_optimise(model->optimised, &context, NULL);
-    forget_all_sources(model);   // folded weights have been read for the last time
+    forget_source(model, NULL, 0);   // folded weights have been read for the last time
     return status;
 }
 

@@ -193,6 +193,7 @@ static tn_status pack_for(saving *s, size_t target)
     tenon_session_options_init(&options);
     options.device = "cpu";
     options.threads = 1;
+    options.precision = s->options->precision;
     TN_TRY(tn_session_make(&s->sessions[target], s->model, &options, &s->features[target], s->diag));
     tenon_session *session = s->sessions[target];
     TN_TRY(set_inputs(s, session));
@@ -210,6 +211,42 @@ static tn_status pack_for(saving *s, size_t target)
     return s->no_memory ? tn_fail_memory(s->diag, "targets", sizeof *s->packs) : TN_OK;
 }
 
+// ---- what is saved ----
+
+static tn_status check_precision(const saving *s)
+{
+    const char *precision = s->options->precision;
+    if (!precision || strcmp(precision, "fp32") == 0) {
+        return TN_OK;
+    }
+    if (strcmp(precision, "int8") != 0) {
+        return tn_fail(s->diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision that a .tenon file has packed weights for; there are: fp32, and int8 "
+                       "for models that come quantised", precision);
+    }
+    return tn_api_comes_quantised(s->model)
+               ? TN_OK
+               : tn_fail(s->diag, TN_INVALID_ARGUMENT, "precision", "this model does not come quantised; a session of precision int8 quantises it by "
+                         "samples, and that form is not saved");
+}
+
+// The forms of quantised arithmetic that the targets run: one graph, or two where they differ.
+static tn_pack_model choose_forms(const saving *s)
+{
+    tn_pack_model saved = {.import = &s->model->import, .optimised = s->model->optimised};
+    bool integers = s->model->integers;
+    for (size_t t = 0; t < s->n_targets; t++) {
+        const tn_graph *graph = tn_api_graph(s->sessions[t]);
+        if (t == 0) {
+            saved.optimised = graph;
+            integers = s->sessions[t]->integers;
+        } else if (graph != saved.optimised) {
+            saved.other = graph;
+        }
+    }
+    saved.form = !tn_api_comes_quantised(s->model) ? TN_FORM_NONE : integers ? TN_FORM_INTEGERS : TN_FORM_FLOATS;
+    return saved;
+}
+
 // ---- the call ----
 
 static tn_status save(saving *s, const char *path, const uint8_t *key)
@@ -225,6 +262,7 @@ static tn_status save(saving *s, const char *path, const uint8_t *key)
         return tn_fail(s->diag, TN_STATE, "no_optimise", "the model was opened without optimising it: open it again without no_optimise to save it");
     }
     TN_TRY(tn_pack_check_path(path, &s->model->file, &s->model->import, options.split, s->diag));
+    TN_TRY(check_precision(s));
     TN_TRY(read_targets(s));
     if (s->options->session && s->options->session->model != s->model) {
         return tn_fail(s->diag, TN_INVALID_ARGUMENT, "session", "the session is one of another model");
@@ -236,7 +274,8 @@ static tn_status save(saving *s, const char *path, const uint8_t *key)
     for (size_t t = 0; t < s->n_targets; t++) {
         TN_TRY(pack_for(s, t));
     }
-    return tn_pack_write(path, &s->model->import, s->model->optimised, s->targets, s->n_targets, &options, &s->model->heap, s->diag);
+    const tn_pack_model saved = choose_forms(s);
+    return tn_pack_write(path, &saved, s->targets, s->n_targets, &options, &s->model->heap, s->diag);
 }
 
 tenon_status tenon_model_save(tenon_model *model, const char *path, const tenon_save_options *given, tenon_error **error)

@@ -212,13 +212,22 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
 
 static tn_status variant_of(const tenon_session *session, const char *const *names, size_t count, const tn_graph **out, tn_diag *diag);
 
+static tn_variant *find_variant(const tenon_model *model, bool integers, const char *pinned)
+{
+    tn_variant *variant = model->variants;
+    while (variant && (variant->integers != integers || strcmp(variant->pinned, pinned) != 0)) {
+        variant = variant->next;
+    }
+    return variant;
+}
+
 // Quantised arithmetic in its integer form: where the caller or a device wants it, and on a CPU alone that multiplies bytes faster, unless
 // the caller wants fp32. As samples say, or as the model has it.
 static tn_status choose_integers(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
 {
     tenon_model *model = session->model;
     const bool int8 = options->precision && strcmp(options->precision, "int8") == 0, open = !options->precision;
-    const bool written = tn_api_comes_quantised(model) && (!model->import.facts || model->import.facts->has_imported);
+    const bool written = tn_api_comes_quantised(model);
     session->integers = int8 || (written && open && session->context.n_devices == 1 && tn_plan_integers_pay(&session->context.cpu));
     for (size_t i = 0; i < session->context.n_devices; i++) {
         session->integers = session->integers || session->devices[i]->vtable->integers;
@@ -230,7 +239,15 @@ static tn_status choose_integers(tenon_session *session, const tenon_session_opt
         return TN_OK;
     }
     pthread_mutex_lock(&model->lock);
-    const tn_status status = variant_of(session, NULL, 0, &session->other_form, diag);
+    tn_status status = TN_OK;
+    if (find_variant(model, session->integers, "") || !model->import.facts || model->import.facts->has_imported) {
+        status = variant_of(session, NULL, 0, &session->other_form, diag);
+    } else if (!open) {
+        status = tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "the file has quantised arithmetic in %s only, and no imported graph (drop_imported) to make "
+                         "the other form of", model->integers ? "integers" : "floats");
+    } else {
+        session->integers = model->integers;     // what there is
+    }
     pthread_mutex_unlock(&model->lock);
     return status;
 }
@@ -362,10 +379,7 @@ static tn_status variant_of(const tenon_session *session, const char *const *nam
     }
     *at = 0;
     tn_status status = TN_OK;
-    tn_variant *variant = model->variants;
-    while (variant && (variant->integers != session->integers || strcmp(variant->pinned, key) != 0)) {
-        variant = variant->next;
-    }
+    tn_variant *variant = find_variant(model, session->integers, key);
     if (!variant) {
         tn_graph *graph = NULL;
         variant = tn_take_zero(&model->heap, 1, sizeof *variant);

@@ -33,6 +33,7 @@ void tn_import_deinit(tn_import *import)
 {
     tn_graph_destroy(import->graph);
     tn_graph_destroy(import->optimised);
+    tn_graph_destroy(import->other);
     for (size_t i = 0; i < import->n_files; ++i) {
         tn_file_close(&import->files[i]);
     }

@@ -29,6 +29,9 @@ typedef struct tn_import_pack {
     size_t bytes;
 } tn_import_pack;
 
+// In which form a graph has the arithmetic of a model that comes quantised; the numbers are those of the .tenon format.
+typedef enum tn_form { TN_FORM_NONE = 0, TN_FORM_FLOATS = 1, TN_FORM_INTEGERS = 2 } tn_form;
+
 // What a .tenon file says of itself, beside its model.
 typedef struct tn_import_facts {
     unsigned major, minor;
@@ -41,6 +44,7 @@ typedef struct tn_import_facts {
     const uint8_t *hashes;         // n_chunks of 32 bytes
     uint64_t pack_bytes;
     bool encrypted, has_imported;
+    tn_form form;                  // of the optimised graph; NONE also when an older writer did not say
     bool closed;                   // encrypted, and read without the key: constants are zeros
     const char *key_name;          // or NULL
 } tn_import_facts;
@@ -49,6 +53,7 @@ typedef struct tn_import {
     tn_graph *graph;               // names and types as in the model, shapes as declared; tn_graph_verify holds. NULL only when a file
                                    // holds nothing but the optimised graph
     tn_graph *optimised;           // by an earlier run of the passes over `graph`; NULL: not in the file
+    tn_graph *other;               // optimised too, in the other form; NULL: not in the file
     const tn_import_pack *packs;   // in an arena of one of the graphs
     size_t n_packs;
     const tn_import_facts *facts;  // .tenon files; else NULL

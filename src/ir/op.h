@@ -121,6 +121,7 @@ enum {
     TN_OP_INPLACE = 16,      // output 0 may share the bytes of operand 0 when that dies here
     TN_OP_INPLACE_ANY = 32,  // output 0 may share the bytes of any operand of the same size that dies here
     TN_OP_SHAPE_ONLY = 64,   // the result depends on the operand's type and shape only, never on its contents
+    TN_OP_HOLES = 128,       // operands before the last needed one may be absent (zero points): infer itself asks for each that is needed
 };
 
 struct tn_op {

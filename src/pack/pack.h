@@ -14,6 +14,13 @@ typedef struct tn_pack_target {
     size_t n_packs;
 } tn_pack_target;
 
+// What is saved. other: the optimised graph in the other form of quantised arithmetic, where a target runs that one; or NULL.
+typedef struct tn_pack_model {
+    const tn_import *import;
+    const tn_graph *optimised, *other;
+    tn_form form;                       // of optimised
+} tn_pack_model;
+
 typedef struct tn_pack_options {
     const char *writer;                 // "tenon 0.1.0"
     bool split;                         // weights in a file beside: PATH with its ending replaced by ".weights"
@@ -29,7 +36,7 @@ tn_status tn_pack_check_path(const char *path, const tn_file *file, const tn_imp
 
 // Both files are written whole or not at all. Errors: TN_IO, TN_UNSUPPORTED (what the format cannot hold; no libcrypto), TN_LIMIT,
 // TN_OUT_OF_MEMORY.
-tn_status tn_pack_write(const char *path, const tn_import *import, const tn_graph *optimised, const tn_pack_target *targets, size_t n_targets,
+tn_status tn_pack_write(const char *path, const tn_pack_model *model, const tn_pack_target *targets, size_t n_targets,
                         const tn_pack_options *options, tn_heap *heap, tn_diag *diag);
 
 #endif

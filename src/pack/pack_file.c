@@ -125,16 +125,26 @@ static tn_flat_ref encryption(tn_packer *p)
     return tn_flat_close(&p->build);
 }
 
-// The whole graph part. data_file NULL: the data follow it, at its length.
-static tn_status build_tables(tn_packer *p, const tn_import *import, const tn_graph *optimised, const tn_pack_target *targets, size_t n_targets,
-                              const char *data_file)
+// A graph that only a file without its imported one has is optimised already.
+static bool keeps_imported(const tn_packer *p, const tn_pack_model *model)
 {
-    tn_flat_ref refs[TN_MODEL_ENCRYPTION + 1] = {0};
+    const tn_import_facts *facts = model->import->facts;
+    return !p->options->drop_imported && model->import->graph != model->optimised && !(facts && !facts->has_imported);
+}
+
+// The whole graph part. data_file NULL: the data follow it, at its length.
+static tn_status build_tables(tn_packer *p, const tn_pack_model *model, const tn_pack_target *targets, size_t n_targets, const char *data_file)
+{
+    const tn_import *import = model->import;
+    tn_flat_ref refs[TN_MODEL_FIELDS] = {0};
     TN_TRY(tn_pack_ops(p, &refs[TN_MODEL_OPERATORS]));
     TN_TRY(tn_pack_codes(p, &refs[TN_MODEL_LOOP_CODES]));
-    TN_TRY(tn_pack_graph(p, optimised, &refs[TN_MODEL_GRAPH]));
-    if (!p->options->drop_imported && import->graph != optimised) {
+    TN_TRY(tn_pack_graph(p, model->optimised, &refs[TN_MODEL_GRAPH]));
+    if (keeps_imported(p, model)) {
         TN_TRY(tn_pack_graph(p, import->graph, &refs[TN_MODEL_IMPORTED]));
+    }
+    if (model->other) {
+        TN_TRY(tn_pack_graph(p, model->other, &refs[TN_MODEL_OTHER]));
     }
     refs[TN_MODEL_WRITER] = tn_packer_text(p, p->options->writer);
     refs[TN_MODEL_SOURCE_FORMAT] = tn_packer_text(p, import->format);
@@ -151,6 +161,7 @@ static tn_status build_tables(tn_packer *p, const tn_import *import, const tn_gr
         tn_flat_field_ref(&p->build, i, refs[i]);
     }
     tn_flat_field(&p->build, TN_MODEL_VERSION, TN_TENON_MINOR, 2, 0);
+    tn_flat_field(&p->build, TN_MODEL_FORM, model->form, 1, 0);
     tn_flat_field(&p->build, TN_MODEL_OPSET, (uint64_t)import->opset, 8, 0);
     tn_flat_field(&p->build, TN_MODEL_PARAMETERS, import->parameter_count, 8, 0);
     tn_flat_field(&p->build, TN_MODEL_DATA_SIZE, p->data_size, 8, 0);
@@ -243,27 +254,29 @@ static tn_status own_targets(tn_packer *p, const tn_pack_target *targets, size_t
     return copies ? TN_OK : tn_packer_memory(p, n_targets * sizeof *copies);
 }
 
-static tn_status pack(tn_packer *p, const char *path, const tn_import *import, const tn_graph *optimised, const tn_pack_target *targets,
-                      size_t n_targets)
+static tn_status pack(tn_packer *p, const char *path, const tn_pack_model *model, const tn_pack_target *targets, size_t n_targets)
 {
     char weights[PATH_MAX];
     const char *name = NULL;
     if (p->options->split) {
         TN_TRY(weights_path(path, weights, sizeof weights, &name, p->diag));
     }
-    TN_TRY(tn_pack_collect(p, optimised));
-    if (!p->options->drop_imported && import->graph != optimised) {
-        TN_TRY(tn_pack_collect(p, import->graph));
+    TN_TRY(tn_pack_collect(p, model->optimised));
+    if (model->other) {
+        TN_TRY(tn_pack_collect(p, model->other));
+    }
+    if (keeps_imported(p, model)) {
+        TN_TRY(tn_pack_collect(p, model->import->graph));
     }
     tn_pack_target *held;
     TN_TRY(own_targets(p, targets, n_targets, &held));
     TN_TRY(tn_pack_lay_out(p, held, n_targets));
     TN_TRY(tn_pack_hash(p));
-    TN_TRY(build_tables(p, import, optimised, held, n_targets, name));
+    TN_TRY(build_tables(p, model, held, n_targets, name));
     return write_files(p, path, name ? weights : NULL);
 }
 
-tn_status tn_pack_write(const char *path, const tn_import *import, const tn_graph *optimised, const tn_pack_target *targets, size_t n_targets,
+tn_status tn_pack_write(const char *path, const tn_pack_model *model, const tn_pack_target *targets, size_t n_targets,
                         const tn_pack_options *options, tn_heap *heap, tn_diag *diag)
 {
     tn_packer p = {.heap = heap, .diag = diag, .options = options, .chunk_bytes = options->chunk_bytes ? options->chunk_bytes : TN_TENON_CHUNK};
@@ -276,7 +289,7 @@ tn_status tn_pack_write(const char *path, const tn_import *import, const tn_grap
     tn_map_init(&p.known, &p.scratch);
     tn_map_init(&p.sources, &p.scratch);
     tn_map_init(&p.op_index, &p.scratch);
-    tn_status status = pack(&p, path, import, optimised, targets, n_targets);
+    tn_status status = pack(&p, path, model, targets, n_targets);
     if (options->key) {
         tn_cipher_close(&p.cipher);
     }

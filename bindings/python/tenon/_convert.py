@@ -28,16 +28,17 @@ def _zeros(session: InferenceSession, shapes: Mapping[str, Sequence[int]]) -> di
 def convert(model: Union[str, os.PathLike, bytes], out: Union[str, os.PathLike], targets: Union[str, Sequence[str]] = "host", *,
             shapes: Optional[Mapping[str, Sequence[int]]] = None, inputs: Optional[Mapping[str, Any]] = None, split_weights: bool = False,
             drop_imported: bool = False, key: Union[bytes, Callable[[str], bytes], None] = None, key_name: Optional[str] = None,
-            chunk_bytes: int = 0, **options: Any) -> None:
+            chunk_bytes: int = 0, precision: Optional[str] = None, **options: Any) -> None:
     """Writes `model` (a path or bytes; ONNX or .tenon) to the .tenon file `out`, whole or not at all.
 
     targets: instruction sets to pack weights for ("avx2", "avx512", ...), "host", or "none". shapes, inputs: shapes or arrays of
     inputs that the model leaves open (else 1); the choice of packed weights depends on them. split_weights: weights in a file beside.
     drop_imported: keep only the optimised graph. key: 32 bytes, or a function from a key's name to them: encrypts the weights.
+    precision: of the sessions that weights are packed for: "fp32", "int8" for a model that comes quantised, None for the default.
     Other options are those of InferenceSession (folder, sha256 ...). Raises tenon.Error.
     """
     save = _ffi.SaveOptions()
-    with InferenceSession(model, device="cpu", threads=1, **options) as session:
+    with InferenceSession(model, device="cpu", threads=1, precision=precision, **options) as session:
         lib = _ffi.library()
         lib.tenon_options_init(c.byref(save), c.sizeof(save))
         save.targets = _encode(targets if isinstance(targets, str) else ",".join(targets), "targets")
@@ -46,6 +47,7 @@ def convert(model: Union[str, os.PathLike, bytes], out: Union[str, os.PathLike],
         if function is not None:
             save.key = function
         save.key_name = _encode(key_name, "key_name")
+        save.precision = _encode(precision, "precision")
         save.chunk_bytes = _unsigned("chunk_bytes", chunk_bytes)
         feeds = _zeros(session, shapes or {})
         feeds.update(inputs or {})

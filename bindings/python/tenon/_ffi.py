@@ -59,7 +59,7 @@ class SessionOptions(c.Structure):
 class SaveOptions(c.Structure):
     _fields_ = [("struct_size", c.c_size_t), ("targets", c.c_char_p), ("session", c.c_void_p), ("split_weights", c.c_int),
                 ("drop_imported", c.c_int), ("key", KeyFn), ("key_context", c.c_void_p), ("key_name", c.c_char_p),
-                ("chunk_bytes", c.c_size_t)]
+                ("chunk_bytes", c.c_size_t), ("precision", c.c_char_p)]
 
 
 class Tensor(c.Structure):

@@ -303,6 +303,38 @@ class Files(unittest.TestCase):
         with self.assertRaises(tenon.Error):
             tenon.convert(DIGITS, self.out, shapes={"nobody": (1,)})
 
+    def test_each_target_finds_the_form_that_it_runs(self):
+        """A quantised model, with and without zero points: nothing is packed, the bits are the model's, for each target and precision."""
+        int8, rng = 3, np.random.default_rng(1)
+        arrays = {"w": rng.integers(-90, 90, (16, 8, 3, 3)).astype(np.int8), "v": rng.integers(-90, 90, (16, 24)).astype(np.int8)}
+        for zeros in (True, False):
+            zero, odd = (["wz"], ["z"]) if zeros else ([], [])
+            nodes = [tiny.node("QuantizeLinear", ["x", "s", "z"], ["xq"]), tiny.node("DequantizeLinear", ["xq", "s", "z"], ["xd"]),
+                     tiny.node("DequantizeLinear", ["w", "s", *zero], ["wd"]), tiny.node("Conv", ["xd", "wd"], ["c"]),
+                     tiny.node("QuantizeLinear", ["c", "t", "z"], ["cq"]), tiny.node("DequantizeLinear", ["cq", "t", *odd], ["cd"]),
+                     tiny.node("GlobalAveragePool", ["cd"], ["p"]), tiny.node("Flatten", ["p"], ["f"]),
+                     tiny.node("QuantizeLinear", ["f", "t", "z"], ["fq"]), tiny.node("DequantizeLinear", ["fq", "t", *odd], ["fd"]),
+                     tiny.node("DequantizeLinear", ["v", "s", *zero], ["vd"]), tiny.node("MatMul", ["fd", "vd"], ["m"]),
+                     tiny.node("QuantizeLinear", ["m", "t", "z"], ["mq"]), tiny.node("DequantizeLinear", ["mq", "t", *odd], ["y"])]
+            constants = [tiny.tensor(FLOAT, [], [0.02], "s"), tiny.tensor(FLOAT, [], [0.03], "t"), tiny.array(np.array(0, np.int8), "wz", int8),
+                         tiny.array(np.array(3, np.int8), "z", int8), *(tiny.array(a, n, int8) for n, a in arrays.items())]
+            data = tiny.model(nodes, [("x", FLOAT, [1, 8, 12, 12])], [("y", FLOAT, [1, 24])], constants)
+            feeds = {"x": rng.standard_normal((1, 8, 12, 12)).astype(np.float32)}
+            for targets, opened in (("host", [None]), ("portable", ["portable"]), ("host,portable", [None, "portable"])):
+                for precision in (None, "fp32", "int8"):
+                    for drop in (False, True):
+                        tenon.convert(data, self.out, targets, precision=precision, drop_imported=drop)
+                        for isa in opened:
+                            session = tenon.InferenceSession(self.out, threads=1, isa=isa, precision=precision)
+                            want = tenon.InferenceSession(data, threads=1, isa=isa, precision=precision).run(None, feeds)
+                            np.testing.assert_array_equal(session.run(None, feeds)[0], want[0])
+                            self.assertEqual(session.report("statistics")["weights_packed"], 0, f"{targets} {precision} {isa} {drop}")
+            tenon.convert(data, self.out, "none", precision="fp32", drop_imported=True)
+        for precision in ("fp16", "int8", "bf16"):       # of a model in floats
+            with self.assertRaises(tenon.Error) as caught:
+                tenon.convert(DIGITS, self.out, precision=precision)
+            self.assertEqual(caught.exception.status, tenon.Status.INVALID_ARGUMENT)
+
     def test_keys(self):
         key = bytes(range(32))
         try:

@@ -170,7 +170,7 @@ static tn_status check_operands(const build *b, const tn_op *op, tn_value *const
         return invalid(b, "a node has another number of operands or results than its operator takes");
     }
     for (int i = 0; i < n_in; i++) {
-        const bool needed = !control && (op->max_in < 0 || i < op->min_in);
+        const bool needed = !control && !(op->flags & TN_OP_HOLES) && (op->max_in < 0 || i < op->min_in);
         if (in[i] ? !is_made(in[i]) : needed) {
             return invalid(b, "an operand is missing, or made later");
         }

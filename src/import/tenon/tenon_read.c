@@ -284,7 +284,7 @@ static tn_status check_border(tn_tenon_reader *reader, const tn_graph *imported,
         const tn_value *a = imported->inputs[i], *b = optimised->inputs[i];
         same = strcmp(a->name, b->name) == 0 && a->kind == b->kind && a->inner == b->inner && a->dtype == b->dtype;
     }
-    return same ? TN_OK : tn_tenon_invalid(reader, "imported", "its two graphs have other inputs or another number of outputs");
+    return same ? TN_OK : tn_tenon_invalid(reader, "imported", "its graphs have other inputs or another number of outputs");
 }
 
 static tn_status read_all(tn_tenon_reader *reader)
@@ -297,6 +297,8 @@ static tn_status read_all(tn_tenon_reader *reader)
     TN_TRY(tn_tenon_check(reader, ""));
     const tn_flat_table graph = tn_flat_sub(&reader->flat, &reader->model, TN_MODEL_GRAPH);
     const tn_flat_table imported = tn_flat_sub(&reader->flat, &reader->model, TN_MODEL_IMPORTED);
+    const tn_flat_table other = tn_flat_sub(&reader->flat, &reader->model, TN_MODEL_OTHER);
+    const uint64_t form = tn_flat_scalar(&reader->flat, &reader->model, TN_MODEL_FORM, 1, 0);
     TN_TRY(tn_tenon_check(reader, ""));
     if (!graph.at) {
         return tn_tenon_invalid(reader, "", "it has no graph");
@@ -315,6 +317,14 @@ static tn_status read_all(tn_tenon_reader *reader)
     TN_TRY(read_ops(reader));
     TN_TRY(tn_tenon_read_data(reader));
     TN_TRY(tn_tenon_read_graph(reader, &graph, 0, &reader->out->optimised));
+    if (form > TN_FORM_INTEGERS || (other.at && form == TN_FORM_NONE)) {
+        return tn_tenon_invalid(reader, "form", "its graphs are in no known form");
+    }
+    reader->facts->form = (tn_form)form;
+    if (other.at) {
+        TN_TRY(tn_tenon_read_graph(reader, &other, 0, &reader->out->other));
+        TN_TRY(check_border(reader, reader->out->other, reader->out->optimised));
+    }
     if (imported.at) {
         reader->facts->has_imported = true;
         TN_TRY(tn_tenon_read_graph(reader, &imported, 0, &reader->out->graph));

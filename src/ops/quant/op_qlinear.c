@@ -398,11 +398,11 @@ static tn_status run_qlinear_concat(const tn_call *call)
 
 QLINEAR(matmul_integer, 2, 4, infer_matmul_integer, .macs = macs_matmul);
 QLINEAR(conv_integer, 2, 4, infer_conv_integer, CONV_ATTRS, .macs = macs_conv);
-QLINEAR(qlinear_conv, 8, 9, infer_qlinear_conv, .attrs = qconv_attrs, .n_attrs = TN_COUNT(qconv_attrs),
+QLINEAR(qlinear_conv, 8, 9, infer_qlinear_conv, .flags = TN_OP_HOLES, .attrs = qconv_attrs, .n_attrs = TN_COUNT(qconv_attrs),
         .attr_size = sizeof(tn_qconv_attr), .defaults = &qconv_defaults, .macs = macs_conv);
-QLINEAR(qlinear_matmul, 8, 9, infer_qlinear_matmul, .attrs = qmatmul_attrs, .n_attrs = TN_COUNT(qmatmul_attrs),
+QLINEAR(qlinear_matmul, 8, 9, infer_qlinear_matmul, .flags = TN_OP_HOLES, .attrs = qmatmul_attrs, .n_attrs = TN_COUNT(qmatmul_attrs),
         .attr_size = sizeof(tn_qmatmul_attr), .defaults = &qmatmul_defaults, .macs = macs_matmul);
-QLINEAR(qlinear_concat, 5, -1, infer_qlinear_concat, .attrs = concat_attrs, .n_attrs = TN_COUNT(concat_attrs),
+QLINEAR(qlinear_concat, 5, -1, infer_qlinear_concat, .flags = TN_OP_HOLES, .attrs = concat_attrs, .n_attrs = TN_COUNT(concat_attrs),
         .attr_size = sizeof(tn_qconcat_attr), .defaults = &concat_defaults);
 
 static const tn_op *const ops[] = {&tn_op_matmul_integer, &tn_op_conv_integer, &tn_op_qlinear_conv,  &tn_op_qlinear_matmul,

@@ -113,7 +113,7 @@ const tn_op tn_op_qlinear_table = {
     .name = "qlinear_table", .version = 1, .min_in = 2, .max_in = 2, .min_out = 1, .max_out = 1, .infer = infer_table,
 };
 const tn_op tn_op_qlinear_softmax = {
-    .name = "qlinear_softmax", .version = 1, .min_in = 4, .max_in = 5, .min_out = 1, .max_out = 1, .attrs = softmax_attrs,
+    .name = "qlinear_softmax", .version = 1, .flags = TN_OP_HOLES, .min_in = 4, .max_in = 5, .min_out = 1, .max_out = 1, .attrs = softmax_attrs,
     .n_attrs = TN_COUNT(softmax_attrs), .attr_size = sizeof(tn_qsoftmax_attr), .defaults = &softmax_defaults, .infer = infer_softmax,
 };
 

@@ -110,7 +110,7 @@ static tn_status run_qlinear_mul(const tn_call *call) { return run_pair(call, KI
 
 #define PAIR(NAME)                                                                                                    \
     const tn_op tn_op_##NAME = {                                                                                      \
-        .name = #NAME, .version = 1, .min_in = 7, .max_in = 8, .min_out = 1, .max_out = 1, .attrs = pair_attrs,       \
+        .name = #NAME, .version = 1, .flags = TN_OP_HOLES, .min_in = 7, .max_in = 8, .min_out = 1, .max_out = 1, .attrs = pair_attrs,       \
         .n_attrs = TN_COUNT(pair_attrs), .attr_size = sizeof(tn_qlinear_attr), .defaults = &pair_defaults,            \
         .infer = infer_pair,                                                                                          \
     }

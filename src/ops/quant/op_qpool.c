@@ -216,12 +216,12 @@ static tn_status run_qlinear_global_average_pool(const tn_call *call)
 // ---- export ----
 
 const tn_op tn_op_qlinear_average_pool = {
-    .name = "qlinear_average_pool", .version = 1, .min_in = 4, .max_in = 5, .min_out = 1, .max_out = 1, .attrs = pool_attrs,
+    .name = "qlinear_average_pool", .version = 1, .flags = TN_OP_HOLES, .min_in = 4, .max_in = 5, .min_out = 1, .max_out = 1, .attrs = pool_attrs,
     .n_attrs = TN_COUNT(pool_attrs), .attr_size = sizeof(tn_qpool_attr), .defaults = &pool_defaults, .infer = infer_pool,
     .macs = tn_pool_macs,
 };
 const tn_op tn_op_qlinear_global_average_pool = {
-    .name = "qlinear_global_average_pool", .version = 1, .min_in = 4, .max_in = 5, .min_out = 1, .max_out = 1, .attrs = global_attrs,
+    .name = "qlinear_global_average_pool", .version = 1, .flags = TN_OP_HOLES, .min_in = 4, .max_in = 5, .min_out = 1, .max_out = 1, .attrs = global_attrs,
     .n_attrs = TN_COUNT(global_attrs), .attr_size = sizeof(tn_qlinear_attr), .defaults = &global_defaults, .infer = infer_global,
     .macs = macs_global,
 };
