@@ -159,7 +159,7 @@ class Convert(test_cli.Command):
             other[graph]["outputs"] *= 3
             (self.here / "pair.json").write_text(json.dumps(other))
             subprocess.run(["flatc", "--binary", "-o", str(self.here), str(SCHEMA), str(self.here / "pair.json")], check=True)
-            self.assertIn("its two graphs", self.told(3, "info", written))
+            self.assertIn("its graphs have", self.told(3, "info", written))
         # What flatc changes is changed: a node's name, and an operator that there is not.
         tree["graph"]["nodes"][0]["operator"] = 99
         (self.here / "pair.json").write_text(json.dumps(tree))
