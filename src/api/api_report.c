@@ -171,6 +171,12 @@ static void write_model(tn_text *text, tenon_model *model)
     tn_json_key(text, "opset");
     tn_json_int(text, model->import.opset);
     write_values(text, "inputs", graph, graph->inputs, graph->n_inputs);
+    tn_json_key(text, "initialised_inputs");
+    tn_json_open(text, '[');
+    for (size_t i = 0; i < model->import.n_defaults; i++) {
+        tn_json_string(text, model->import.defaults[i]);
+    }
+    tn_json_close(text, ']');
     write_values(text, "outputs", model->optimised, model->optimised->outputs, model->optimised->n_outputs);
     tn_json_key_int(text, "nodes", graph->n_nodes);
     tn_json_key_int(text, "optimised_nodes", model->optimised->n_nodes);

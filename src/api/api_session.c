@@ -212,12 +212,22 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
 
 static tn_status variant_of(const tenon_session *session, const char *const *names, size_t count, const tn_graph **out, tn_diag *diag);
 
-static tn_variant *find_variant(const tenon_model *model, bool integers, const char *pinned)
+// Under the model's lock.
+static tn_variant *listed_variant(const tenon_model *model, bool integers, const char *pinned)
 {
     tn_variant *variant = model->variants;
     while (variant && (variant->integers != integers || strcmp(variant->pinned, pinned) != 0)) {
         variant = variant->next;
     }
+    return variant;
+}
+
+// Variants stay as they are, and as long as the model.
+static const tn_variant *find_variant(tenon_model *model, bool integers, const char *pinned)
+{
+    pthread_mutex_lock(&model->lock);
+    const tn_variant *variant = listed_variant(model, integers, pinned);
+    pthread_mutex_unlock(&model->lock);
     return variant;
 }
 
@@ -238,18 +248,15 @@ static tn_status choose_integers(tenon_session *session, const tenon_session_opt
     if (!written || session->integers == model->integers) {
         return TN_OK;
     }
-    pthread_mutex_lock(&model->lock);
-    tn_status status = TN_OK;
     if (find_variant(model, session->integers, "") || !model->import.facts || model->import.facts->has_imported) {
-        status = variant_of(session, NULL, 0, &session->other_form, diag);
-    } else if (!open) {
-        status = tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "the file has quantised arithmetic in %s only, and no imported graph (drop_imported) to make "
-                         "the other form of", model->integers ? "integers" : "floats");
-    } else {
-        session->integers = model->integers;     // what there is
+        return variant_of(session, NULL, 0, &session->other_form, diag);
     }
-    pthread_mutex_unlock(&model->lock);
-    return status;
+    if (!open) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "the file has quantised arithmetic in %s only, and no imported graph (drop_imported) to make "
+                       "the other form of", model->integers ? "integers" : "floats");
+    }
+    session->integers = model->integers;     // what there is
+    return TN_OK;
 }
 
 static tn_status fill(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
@@ -358,7 +365,40 @@ static tn_status optimise_pinned(const tn_graph *from, const tenon_session *sess
     return status;
 }
 
-// The same, kept with the model.
+static tn_status make_variant(const tenon_session *session, const char *const *names, size_t count, tn_variant **out, tn_diag *diag)
+{
+    tn_heap *heap = &session->model->heap;
+    tn_variant *variant = tn_take_zero(heap, 1, sizeof *variant);
+    const tn_status status = variant ? optimise_pinned(session->model->import.graph, session, names, count, &variant->graph, diag)
+                                     : tn_fail_memory(diag, "names", sizeof *variant);
+    if (status != TN_OK) {
+        tn_give(heap, variant);
+        return status;
+    }
+    variant->integers = session->integers;
+    *out = variant;
+    return TN_OK;
+}
+
+// The one that is kept: where another session was faster, its.
+static const tn_variant *add_variant(tenon_model *model, tn_variant *made)
+{
+    pthread_mutex_lock(&model->lock);
+    tn_variant *there = listed_variant(model, made->integers, made->pinned);
+    if (!there) {
+        made->next = model->variants;
+        model->variants = there = made;
+    }
+    pthread_mutex_unlock(&model->lock);
+    if (there != made) {
+        tn_graph_destroy(made->graph);
+        tn_give(&model->heap, made->pinned);
+        tn_give(&model->heap, made);
+    }
+    return there;
+}
+
+// The same, kept with the model. It is made without the model's lock: operators of the application that fold constants may use the model.
 static tn_status variant_of(const tenon_session *session, const char *const *names, size_t count, const tn_graph **out, tn_diag *diag)
 {
     tenon_model *model = session->model;
@@ -378,23 +418,17 @@ static tn_status variant_of(const tenon_session *session, const char *const *nam
         at += length + 1;
     }
     *at = 0;
-    tn_status status = TN_OK;
-    tn_variant *variant = find_variant(model, session->integers, key);
+    tn_variant *made = NULL;
+    const tn_variant *variant = find_variant(model, session->integers, key);
     if (!variant) {
-        tn_graph *graph = NULL;
-        variant = tn_take_zero(&model->heap, 1, sizeof *variant);
-        status = variant ? optimise_pinned(model->import.graph, session, names, count, &graph, diag) : tn_fail_memory(diag, "names", sizeof *variant);
+        const tn_status status = make_variant(session, names, count, &made, diag);
         if (status != TN_OK) {
-            tn_give(&model->heap, variant);
             tn_give(&model->heap, key);
             return status;
         }
-        variant->graph = graph;
-        variant->pinned = key;
-        variant->integers = session->integers;
-        variant->next = model->variants;
-        model->variants = variant;
+        made->pinned = key;
         key = NULL;
+        variant = add_variant(model, made);
     }
     tn_give(&model->heap, key);
     *out = variant->graph;
@@ -454,10 +488,7 @@ static tn_status graph_for(tenon_session *session, tn_wanted *wanted, const char
         return status;
     }
     if (!all) {
-        pthread_mutex_lock(&model->lock);
-        const tn_status status = variant_of(session, names, count, &from, diag);
-        pthread_mutex_unlock(&model->lock);
-        TN_TRY(status);
+        TN_TRY(variant_of(session, names, count, &from, diag));
     }
     return cut(session, from, names, count, &wanted->graph, diag);
 }

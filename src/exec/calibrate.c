@@ -21,40 +21,45 @@ typedef struct calibration {
     tn_diag *diag;
 } calibration;
 
-// The greatest of each channel, for values that are pictures.
-static void widen_peaks(tn_range *range, const tn_tensor *tensor, tn_heap *heap)
+// Room for the greatest of each channel, for values that are pictures; without it they are quantised as a whole.
+static int64_t take_peaks(tn_range *range, const tn_tensor *tensor, tn_heap *heap)
 {
-    const float *data = tensor->data;
-    const int64_t channels = tensor->shape.rank >= 3 ? tensor->shape.dims[1] : 0, count = tn_tensor_count(tensor);
-    if (channels < 2 || count == 0 || (range->peaks && range->channels != channels)) {
-        return;
+    const int64_t channels = tensor->shape.rank >= 3 ? tensor->shape.dims[1] : 0;
+    if (!heap || channels < 2 || (range->peaks && range->channels != channels)) {
+        return 0;
     }
     if (!range->peaks) {
         range->peaks = tn_take_zero(heap, (size_t)channels, sizeof *range->peaks);
-        range->channels = range->peaks ? channels : 0;      // without them values are quantised as a whole
+        range->channels = range->peaks ? channels : 0;
     }
-    const int64_t inner = tn_shape_span(&tensor->shape, 2, tensor->shape.rank);
-    for (int64_t i = 0; range->peaks && i < count; i++) {
-        float *peak = &range->peaks[i / inner % channels];
-        *peak = isfinite(data[i]) ? fmaxf(*peak, fabsf(data[i])) : *peak;
-    }
+    return range->channels;
 }
 
-static void widen(tn_range *range, const tn_tensor *tensor)
+// Widens a range by a tensor, and its peaks where there is a heap for them: runs of elements of one channel, or all of them.
+static void widen(tn_range *range, const tn_tensor *tensor, tn_heap *heap)
 {
     const float *data = tensor->data;
     const int64_t count = tn_tensor_count(tensor);
-    float low = range->seen ? range->low : INFINITY, high = range->seen ? range->high : -INFINITY;
-    for (int64_t i = 0; i < count; i++) {
-        if (isfinite(data[i])) {
-            low = fminf(low, data[i]);
-            high = fmaxf(high, data[i]);
+    const int64_t channels = count ? take_peaks(range, tensor, heap) : 0;
+    const int64_t length = channels ? tn_shape_span(&tensor->shape, 2, tensor->shape.rank) : count;
+    for (int64_t run = 0; run * length < count; run++) {
+        float low = INFINITY, high = -INFINITY;
+        for (int64_t i = run * length; i < (run + 1) * length; i++) {
+            if (isfinite(data[i])) {
+                low = fminf(low, data[i]);
+                high = fmaxf(high, data[i]);
+            }
         }
-    }
-    if (low <= high) {
-        range->low = low;
-        range->high = high;
+        if (low > high) {
+            continue;
+        }
+        range->low = range->seen ? fminf(range->low, low) : low;
+        range->high = range->seen ? fmaxf(range->high, high) : high;
         range->seen = true;
+        if (channels) {
+            float *peak = &range->peaks[run % channels];
+            *peak = fmaxf(*peak, fmaxf(fabsf(low), fabsf(high)));
+        }
     }
 }
 
@@ -92,8 +97,7 @@ static tn_status run_samples(calibration *c, const tn_graph *graph, const uint32
     for (size_t s = 0; s < c->n_samples && status == TN_OK; s++) {
         status = tn_program_run(program, &run, c->samples + s * c->graph->n_inputs, results);
         for (size_t i = 0; i < count && status == TN_OK; i++) {
-            widen(&c->ranges[ids[i]], &results[i].tensor);
-            widen_peaks(&c->ranges[ids[i]], &results[i].tensor, c->context.heap);
+            widen(&c->ranges[ids[i]], &results[i].tensor, c->context.heap);
         }
         tn_arena_deinit(&objects);
         tn_arena_init(&objects, c->context.heap);
@@ -142,7 +146,7 @@ tn_status tn_calibrate(const tn_graph *graph, const tn_plan_context *context, tn
     }
     for (size_t i = 0; i < graph->n_inputs; i++) {
         for (size_t s = 0; s < n_samples && tn_quantise_wants(graph, graph->inputs[i]); s++) {
-            widen(&ranges[graph->inputs[i]->id], &samples[s * graph->n_inputs + i]);
+            widen(&ranges[graph->inputs[i]->id], &samples[s * graph->n_inputs + i], NULL);
         }
     }
     return TN_OK;

@@ -5,6 +5,7 @@
 deciders  inputs whose values decide shapes, an axis and a branch
 swallow   convolutions whose inner tensors fusion swallows
 spin      a loop that runs as often as its input says
+folded    an operator of the application over a constant
 custom    operators that only their application knows
 weighty   convolutions and a product whose packed weights are most of what they need
 huge      movement into more elements than 64 bits count
@@ -88,6 +89,15 @@ def custom():
     onnx.save(model, os.path.join(HERE, "custom.onnx"))
 
 
+def folded():
+    own = {"domain": "com.example"}
+    nodes = [h.make_node("Ramp", ["c"], ["r"], name="ramp", **own), h.make_node("Add", ["x", "r"], ["s"]), h.make_node("Relu", ["s"], ["t"]),
+             h.make_node("Neg", ["t"], ["y"])]
+    graph = h.make_graph(nodes, "folded", [value("x", T.FLOAT, [4])], [value("y", T.FLOAT, [4])], [nh.from_array(np.arange(4, dtype=np.float32), "c")])
+    model = h.make_model(graph, opset_imports=[h.make_opsetid("", 17), h.make_opsetid("com.example", 2)], ir_version=8)
+    onnx.save(model, os.path.join(HERE, "folded.onnx"))
+
+
 def huge():
     repeats = nh.from_array(np.array([1 << 40, 1 << 40, 2], np.int64), "repeats")
     dims = nh.from_array(np.array([1 << 40, 1 << 40, 3], np.int64), "dims")
@@ -112,5 +122,6 @@ if __name__ == "__main__":
     swallow()
     spin()
     custom()
+    folded()
     weighty()
     huge()

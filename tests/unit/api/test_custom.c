@@ -21,7 +21,21 @@ typedef struct own {
     const char *run_fails, *shape_fails;     // with this text
     tenon_session *again;                    // run once more from inside; what it says goes to `said`
     tenon_status said;
+    tenon_model *model;                      // use it from inside, once
 } own;
+
+static tenon_status use_model(tenon_model *model)
+{
+    static const char *const name = "t";
+    static const int64_t dims[1] = {4};
+    static const float x[4];
+    tenon_session *session = NULL;
+    tenon_status status = tenon_session_create(&session, model, NULL, NULL);
+    status = status == TENON_OK ? tenon_session_set_input(session, "x", TENON_FLOAT32, 1, dims, x, sizeof x, NULL) : status;
+    status = status == TENON_OK ? tenon_session_run(session, &name, 1, NULL) : status;
+    tenon_session_destroy(session);
+    return status;
+}
 
 static void destroy(void *user) { ((own *)user)->destroyed++; }
 
@@ -43,6 +57,11 @@ static tenon_status ramp(const tenon_call *call)
     o->runs++;
     if (o->again) {
         o->said = tenon_session_run(o->again, NULL, 0, NULL);
+    }
+    if (o->model) {
+        tenon_model *model = o->model;
+        o->model = NULL;
+        o->said = use_model(model);
     }
     if (o->run_fails) {
         return o->run_fails[0] ? tenon_call_fail(call, TENON_IO, o->run_fails) : TENON_DEVICE;
@@ -120,8 +139,8 @@ static tenon_custom_op above_op(own *o)
 }
 
 // Registry, model and session as far as they get; the registry's handle is gone afterwards.
-static tenon_status open_session(own owns[2], const tenon_allocator *allocator, tenon_model **model, tenon_session **session,
-                                 tenon_error **error)
+static tenon_status open_named(const char *path, own owns[2], const tenon_allocator *allocator, tenon_model **model, tenon_session **session,
+                               tenon_error **error)
 {
     tenon_registry *registry = NULL;
     tenon_model_options options;
@@ -139,10 +158,16 @@ static tenon_status open_session(own owns[2], const tenon_allocator *allocator, 
     status = status == TENON_OK ? tenon_registry_add(registry, &second, error) : status;
     options.registry = registry;
     options.allocator = allocator ? *allocator : (tenon_allocator){0};
-    status = status == TENON_OK ? tenon_model_open(model, "data/session/custom.onnx", &options, error) : status;
+    status = status == TENON_OK ? tenon_model_open(model, path, &options, error) : status;
     status = status == TENON_OK ? tenon_session_create(session, *model, &so, error) : status;
     tenon_registry_destroy(registry);
     return status;
+}
+
+static tenon_status open_session(own owns[2], const tenon_allocator *allocator, tenon_model **model, tenon_session **session,
+                                 tenon_error **error)
+{
+    return open_named("data/session/custom.onnx", owns, allocator, model, session, error);
 }
 
 static tenon_status run(tenon_session *session, const float *x, int64_t n, float limit, tenon_error **error)
@@ -220,6 +245,29 @@ static void test_run_from_inside(void **state)
     assert_int_equal(run(session, x, 2, 0, NULL), TENON_OK);
     assert_int_equal(owns[0].said, TENON_STATE);
     assert_int_equal(owns[0].runs, 1);
+    close_all(model, session, NULL);
+}
+
+// A kernel that is called while the model is optimised for a tensor that fusion swallowed may make sessions of the model, which want such
+// tensors too.
+static void test_model_from_inside(void **state)
+{
+    own owns[2] = {{0}};
+    tenon_model *model = NULL;
+    tenon_session *session = NULL;
+    static const char *const name = "s";
+    static const int64_t dims[1] = {4};
+    static const float x[4] = {1, 1, 1, 1};
+    tenon_tensor s;
+    assert_int_equal(open_named("data/session/folded.onnx", owns, NULL, &model, &session, NULL), TENON_OK);
+    assert_true(owns[0].runs > 0);       // it is folded
+    owns[0].model = model;
+    owns[0].said = TENON_INTERNAL;
+    assert_int_equal(tenon_session_set_input(session, "x", TENON_FLOAT32, 1, dims, x, sizeof x, NULL), TENON_OK);
+    assert_int_equal(tenon_session_run(session, &name, 1, NULL), TENON_OK);
+    assert_int_equal(owns[0].said, TENON_OK);
+    assert_int_equal(tenon_session_output(session, 0, &s, NULL), TENON_OK);
+    assert_true(((const float *)s.data)[3] == 4);
     close_all(model, session, NULL);
 }
 
@@ -347,7 +395,7 @@ static void test_every_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_results), cmocka_unit_test(test_failures_of_callbacks),
-                                       cmocka_unit_test(test_run_from_inside),
+                                       cmocka_unit_test(test_run_from_inside), cmocka_unit_test(test_model_from_inside),
                                        cmocka_unit_test(test_saved), cmocka_unit_test(test_versions), cmocka_unit_test(test_refusals),
                                        cmocka_unit_test(test_every_allocation)};
     return cmocka_run_group_tests(tests, NULL, NULL);
