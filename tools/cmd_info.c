@@ -81,6 +81,19 @@ static void print_values(const char *what, const cJSON *list)
     }
 }
 
+// Old models have all their weights among the inputs: the first few stand for the rest.
+static void print_initialised(const cJSON *names)
+{
+    const int count = cJSON_GetArraySize(names), shown = count < 4 ? count : 4;
+    for (int i = 0; i < shown; i++) {
+        printf("%s%s", i ? ", " : "  in  with a value in the model: ", tn_cli_shown(cJSON_GetArrayItem(names, i)->valuestring));
+    }
+    if (count > shown) {
+        printf(" and %d more", count - shown);
+    }
+    printf("%s", count ? "\n" : "");
+}
+
 // How many planned nodes of each kind, and of those on a reference kernel: {op: {"nodes", "reference"}}.
 static cJSON *support(const reports *r)
 {
@@ -251,6 +264,7 @@ static void print_model(const reports *r, const tn_cli_options *o)
     printf("%s%s%s  %s opset %.0f%s%s\n", tn_cli_bold(), tn_cli_shown(o->model), tn_cli_plain(), tn_cli_string(r->model, "format", "?"),
            tn_cli_number(r->model, "opset", 0), *producer ? ", made by " : "", tn_cli_shown(producer));
     print_values("in ", cJSON_GetObjectItemCaseSensitive(r->model, "inputs"));
+    print_initialised(cJSON_GetObjectItemCaseSensitive(r->model, "initialised_inputs"));
     print_values("out", cJSON_GetObjectItemCaseSensitive(r->model, "outputs"));
     printf("  %.0f nodes, %s parameters (%s)\n", tn_cli_number(r->model, "nodes", 0),
            tn_cli_count_text(a, tn_cli_number(r->model, "parameters", 0)),

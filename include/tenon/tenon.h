@@ -450,6 +450,7 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
                   "power": {"affinity" and each field of tenon_power: {"asked", "effect": "default", "applied" or
                   "not supported here", "why": text or null}}}
      MODEL       {"format", "producer", "opset": n, "inputs": [{"name", "dtype", "shape", "symbols": [name or null], "optional": bool}],
+                  "initialised_inputs": [name] (constants that the model lets a caller replace; not among "inputs"),
                   "outputs": the same, "nodes": n, "operators": {type: n}, "parameters": n, "weight_bytes", "copied_bytes",
                   "macs": n or null, "file": null, or of a .tenon file {"version": "1.0", "writer", "graph_sha256", "graph_bytes",
                   "targets": [name], "pack_bytes", "packs": n, "chunks": n, "chunk_bytes", "weights_sha256": of all chunk hashes,

@@ -177,9 +177,11 @@ class Running(Command):
         text = self.good("run", model, "--inputs", feeds, "--npy", self.here / "out")
         self.assertIn("zw\u00f6lf", text)
         self.assertEqual((self.here / "out" / "y.txt").read_text(encoding="utf-8").split("\n")[:-1], lines)
+        for verb in ("run", "info", "bench", "explain", "profile", "convert"):       # without values there are some, as for numbers
+            self.good(verb, model, *(["-o", self.here / "text.tenon"] if verb == "convert" else []))
+        self.assertEqual(self.good("run", model, "--no-progress").split("\n")[:2], self.good("run", model, "--no-progress").split("\n")[:2])
         (feeds / "x.txt").write_text("one\ntwo\nthree\n")
         self.assertIn("3 lines", self.told(2, "run", model, "--inputs", feeds))
-        self.assertIn("NAME.txt", self.told(2, "run", model))
 
     def test_sequences_in_and_out(self):
         nodes = [tiny.node("Identity", ["s"], ["t"]), tiny.node("ConcatFromSequence", ["s"], ["y"], axis=0)]
@@ -284,6 +286,13 @@ class Running(Command):
         said = self.told(6, "info", self.write("big.onnx", data))
         self.assertIn("the_node", said)
         self.assertIn("limit_tensor_bytes", said)
+
+    def test_inputs_with_a_value_are_told_apart(self):
+        model = self.write("init.onnx", tiny.model([tiny.node("Add", ["x", "w"], ["y"])], [("x", tiny.FLOAT, [2]), ("w", tiny.FLOAT, [2])],
+                                                   [("y", tiny.FLOAT, [2])], [tiny.tensor(tiny.FLOAT, [2], [1, 2], "w")]))
+        told = json.loads(self.good("info", model, "--json"))
+        self.assertEqual(([v["name"] for v in told["inputs"]], told["initialised_inputs"]), (["x"], ["w"]))
+        self.assertIn("with a value in the model: w\n", self.good("info", model))
 
     def test_list_of_operators(self):
         lines = self.good("info", "--ops").splitlines()

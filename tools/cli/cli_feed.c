@@ -222,7 +222,7 @@ static bool fill(tn_cli_feed *feed, size_t index, uint64_t seed)
 {
     uint64_t state = seed + index * UINT64_C(0x9e3779b97f4a7c15);
     const bool good = tn_cli_tensor_random(&feed->tensor, &state);
-    if (good && feed->decides && feed->pattern != DRAWN) {
+    if (good && feed->decides && feed->pattern != DRAWN && feed->tensor.dtype != TENON_STRING) {
         set_pattern(feed);
     }
     return good;
@@ -254,9 +254,8 @@ static int shape_random(tn_cli_feeds *feeds, const unknown *list, size_t count, 
         if (elements < 0 || (element && elements > (int64_t)(LARGEST_INPUT / element))) {
             return tn_cli_fail(TN_EXIT_LIMIT, "input '%s' would have more than the 4 GiB that a tensor may take", feed->info.name);
         }
-        if (feed->info.dtype == TENON_STRING || (is_small(feed) && !fill(feed, i, seed))) {
-            return tn_cli_fail(TN_EXIT_USAGE, "input '%s' of type %s needs values: give --inputs%s", feed->info.name,
-                               tenon_dtype_text(feed->info.dtype), feed->info.dtype == TENON_STRING ? " with NAME.txt, one string a line" : "");
+        if (is_small(feed) && !fill(feed, i, seed)) {
+            return tn_cli_fail(TN_EXIT_USAGE, "input '%s' of type %s needs values: give --inputs", feed->info.name, tenon_dtype_text(feed->info.dtype));
         }
     }
     return TN_EXIT_GOOD;

@@ -226,17 +226,27 @@ void tn_cli_set_element(tenon_dtype dtype, void *data, size_t i, int value)
     }
 }
 
+// For text inputs: words, two of them, a number, nothing.
+static const char *random_word(uint64_t *state)
+{
+    static const char *const words[] = {"ash", "birch", "cedar", "elm", "two words", "7", ""};
+    return words[next_random(state) % (sizeof words / sizeof words[0])];
+}
+
 bool tn_cli_tensor_random(tn_cli_tensor *tensor, uint64_t *state)
 {
     const size_t size = tenon_dtype_bytes(tensor->dtype);
     const int64_t count = tn_cli_elements(tensor->rank, tensor->dims);
-    if (tensor->dtype == TENON_STRING || size == 0 || count < 0) {
+    if (size == 0 || count < 0) {
         return false;
     }
     free(tensor->data);
     tensor->bytes = (size_t)count * size;
     tensor->data = tn_cli_take((size_t)count, size);
-    for (size_t i = 0; i < (size_t)count; i++) {
+    for (size_t i = 0; i < (size_t)count && tensor->dtype == TENON_STRING; i++) {
+        ((const char **)tensor->data)[i] = random_word(state);
+    }
+    for (size_t i = 0; i < (size_t)count && tensor->dtype != TENON_STRING; i++) {
         store_random(tensor->dtype, (uint8_t *)tensor->data + i * size, state);
     }
     return true;

@@ -28,7 +28,8 @@ int tn_cli_proto_read(tn_cli_tensor *tensor, const uint8_t *file, size_t size, c
 // Writes header and data; types that numpy lacks are written as void of their size, as numpy itself does.
 int tn_cli_npy_write(tn_cli_writer *writer, const tenon_tensor *tensor);
 
-// Fills a tensor of known dtype and shape: floats N(0,1), integers and bools 0 or 1. False: a dtype without values (strings).
+// Fills a tensor of known dtype and shape: floats N(0,1), integers and bools 0 or 1, texts short words. False: a
+// dtype without values.
 bool tn_cli_tensor_random(tn_cli_tensor *tensor, uint64_t *state);
 
 // Gives element i a small whole number, or the nearest that its type has. Not for strings.
