@@ -177,7 +177,8 @@ static void print_memory(const reports *r, bool blocks)
 {
     static const struct { const char *key, *what; } rows[] = {{"peak_bytes", "peak"}, {"arena_bytes", "arena"},
                                                               {"lower_bound_bytes", "lower bound of the arena"},
-                                                              {"packed_bytes", "packed weights"}, {"scratch_bytes", "workspaces"}};
+                                                              {"packed_bytes", "packed weights"}, {"input_bytes", "inputs"},
+                                                              {"output_bytes", "results"}, {"scratch_bytes", "workspaces (of the arena)"}};
     char size[24];
     printf("\nMemory (%s)\n", cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r->memory, "exact")) ? "exact" : "of what is planned before data is seen");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

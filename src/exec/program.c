@@ -492,9 +492,10 @@ tn_status tn_program_resize(tn_program *program, tn_plan *plan, const tn_step *s
                        (unsigned long long)program->context->limit_tensor);
     }
     const uint64_t limit = program->context->limit_memory ? program->context->limit_memory : program->context->limit_peak;
-    if (limit && program->pool_bytes + bytes > limit) {
-        return tn_fail(diag, TN_LIMIT, step->call.name, "results of unknown size would take %zu bytes, more than %s (%llu) allows",
-                       program->pool_bytes + bytes, program->context->limit_memory ? "memory_limit" : "limit_peak_bytes",
+    const uint64_t held = program->context->around + program->pool_bytes;
+    if (limit && (held > limit || bytes > limit - held)) {
+        return tn_fail(diag, TN_LIMIT, step->call.name, "with this result, whose size is known only now, the run would take %llu bytes, more than %s (%llu) allows",
+                       (unsigned long long)(held + bytes), program->context->limit_memory ? "memory_limit" : "limit_peak_bytes",
                        (unsigned long long)limit);
     }
     tn_loose_block *block = tn_block_take(program->context->blocks, bytes);
@@ -646,10 +647,13 @@ tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inpu
     bind_moving(program, plan, inputs, results);
     TN_TRY(check_results(program, plan, results, run->diag));
     plan->runs++;
+    const uint64_t holds = tn_plan_peak(plan);
+    program->context->around += holds;
     tn_status status = run_steps(program, plan, run);
     if (status == TN_OK) {
         status = plan->rest ? run_rest_deeper(program, plan, run, inputs, results) : give_results(program, plan, run, results);
     }
+    program->context->around -= holds;
     if (program->context->light) {
         tn_light_end(plan);
     } else if (program->context->arenas && !program->context->memory) {

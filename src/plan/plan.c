@@ -133,7 +133,8 @@ static tn_status economise(thrift *found, uint64_t *needed, uint64_t limit, cons
 static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag)
 {
     *out = NULL;
-    const uint64_t limit = context->limit_memory ? context->limit_memory : context->limit_peak;
+    const uint64_t all = context->limit_memory ? context->limit_memory : context->limit_peak;
+    const uint64_t limit = all > context->around ? all - context->around : TN_MIN(all, 1);     // 0: none
     thrift thrift = {0};
     uint64_t needed = 0;
     tn_plan *plan = NULL;
@@ -155,7 +156,8 @@ static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_con
         tn_plan_destroy(plan);
         return tn_fail(diag, TN_LIMIT, "plan",
                        "a run would take at least %llu bytes (arena, packed weights, inputs and results), more than %s (%llu) allows",
-                       (unsigned long long)needed, context->limit_memory ? "memory_limit" : "limit_peak_bytes", (unsigned long long)limit);
+                       (unsigned long long)(needed + context->around), context->limit_memory ? "memory_limit" : "limit_peak_bytes",
+                       (unsigned long long)all);
     }
     plan->serial = ++context->plans;
     *out = plan;

@@ -119,6 +119,7 @@ typedef struct tn_plan_context {
     unsigned dead;                    // bit d: devices[d] failed and is left out
     unsigned strict;                  // TN_STRICT_* bits
     uint64_t limit_memory;            // of tn_plan_peak; 0: none
+    uint64_t around;                  // what the plans of this run hold whose bodies and later stages are planned and run now
     uint64_t limit_peak;              // the same, the default that guards against hostile models
     uint64_t limit_tensor;            // bytes
     uint64_t limit_work;              // weighted multiply-accumulates

@@ -75,6 +75,41 @@ class Peak(unittest.TestCase):
             self.assertGreater(refused, limit)
             self.rows(model, refused)
 
+    def test_later_stages_count_with_the_first(self):
+        r = np.random.default_rng(4)
+        w, v = (r.standard_normal((n, 128)).astype(np.float32) for n in (96, 128))
+        nodes = [tiny.node("MatMul", ["x", "w"], ["a"]), tiny.node("Tanh", ["a"], ["b"]), tiny.node("NonZero", ["x"], ["n"]),
+                 tiny.node("Slice", ["n", "zero", "one", "zero"], ["rows"]), tiny.node("Squeeze", ["rows", "zero"], ["row"]),
+                 tiny.node("Gather", ["b", "row"], ["g"]), tiny.node("MatMul", ["g", "v"], ["out"])]
+        constants = [tiny.array(w, "w", FLOAT), tiny.array(v, "v", FLOAT), tiny.tensor(tiny.INT64, [1], [0], "zero"), tiny.tensor(tiny.INT64, [1], [1], "one")]
+        model = tiny.model(nodes, [("x", FLOAT, [16, 96])], [("out", FLOAT, ["k", 128])], constants)
+        x = np.where(r.random((16, 96)) < 0.3, r.standard_normal((16, 96)), 0).astype(np.float32)
+
+        def peak(limit):
+            with tenon.InferenceSession(model, threads=1, memory_limit=limit) as session:
+                session.run(None, {"x": x})
+                memory = session.report("memory")
+                self.assertFalse(memory["exact"])
+                self.assertLessEqual(memory["peak_bytes"], limit or 1 << 40)
+                return memory["peak_bytes"]
+
+        free = peak(0)
+        for limit in range(free * 2, 0, -free // 16):           # each either keeps what it says or refuses
+            try:
+                peak(limit)
+            except tenon.Error as error:
+                self.assertEqual(error.status, tenon.Status.LIMIT)
+                self.assertGreater(int(re.search(r"(\d+) bytes", error.message)[1]), limit)
+        self.assertEqual(tenon.Status.LIMIT, self.refusal(peak, free // 8).status)
+
+    @staticmethod
+    def refusal(call, *arguments):
+        try:
+            call(*arguments)
+        except tenon.Error as error:
+            return error
+        raise AssertionError("no error was raised")
+
     def test_copies_of_weights_that_nodes_share_count_once(self):
         apart = self.rows(shared_weights(1), 0)[1]["packed_bytes"]
         self.assertLess(apart, 4 * 96 * 96 * 4)                 # two of weights and their tiles, not three
