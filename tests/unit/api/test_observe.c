@@ -212,7 +212,9 @@ static void shapes_that_do_not_fit_are_refused(void **unused)
     shape.name = NULL;
     assert_int_equal(tenon_session_prepare_shapes(s, &shape, 1, NULL, 0, NULL), TENON_INVALID_ARGUMENT);
     shape.name = "z";
-    assert_int_equal(tenon_session_prepare_shapes(s, &shape, 1, NULL, 0, NULL), TENON_INVALID_ARGUMENT);
+    assert_int_equal(tenon_session_prepare_shapes(s, &shape, 1, NULL, 0, NULL), TENON_NOT_FOUND);
+    const tenon_input_shape same[2] = {picture_shape(1, 8), picture_shape(1, 8)};
+    assert_int_equal(tenon_session_prepare_shapes(s, same, 2, NULL, 0, NULL), TENON_INVALID_ARGUMENT);
     shape = picture_shape(1, 8);
     const tenon_input_shape twice[2] = {shape, {.name = "no such", .rank = 0}};
     assert_int_equal(tenon_session_prepare_shapes(s, twice, 2, NULL, 0, NULL), TENON_NOT_FOUND);
