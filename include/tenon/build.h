@@ -32,8 +32,8 @@ typedef struct tenon_save_options {
     void *key_context;
     const char *key_name;         /* what the key function is asked for, now and when the file is opened; written to the file. NULL: "" */
     size_t chunk_bytes;           /* of weights that share a hash: 4096 to 2^30; 0: 2^20 */
-    const char *precision;        /* the precision of the sessions that weights are packed for, as in tenon_session_options.precision: "fp32", "int8"
-                                     for a model that comes quantised, NULL: the default. Sessions of another one pack what they need */
+    const char *precision;        /* the precision of the sessions that weights are packed for, as in tenon_session_options.precision: "fp32", or
+                                     "int8" for a model that comes quantised; NULL: the default. Sessions of another one pack what they need */
 } tenon_save_options;
 
 static inline void tenon_save_options_init(tenon_save_options *options) { tenon_options_init(options, sizeof *options); }
