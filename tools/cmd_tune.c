@@ -9,6 +9,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 
 typedef struct layer_time {
     char *name;
@@ -87,7 +88,8 @@ static int run(const tn_cli_options *options)
     if (!options->cache) {
         return tn_cli_fail(TN_EXIT_USAGE, "tenon tune needs --cache DIR, where the table is kept for later sessions");
     }
-    // The search is long: what it ends in is tried first.
+    // The search is long: what it ends in is tried first. A folder that is missing is made, as the library makes it.
+    (void)mkdir(options->cache, 0700);
     int code = options->cache[0] ? tn_cli_folder_probe(options->cache) : TN_EXIT_GOOD;
     code = code ? code : tn_cli_session_open(&session, options);
     if (code) {

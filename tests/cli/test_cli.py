@@ -456,11 +456,13 @@ class Reports(Command):
 
     def test_a_cache_folder_that_cannot_be_written_is_told_before_the_search(self):
         file = self.write("file", b"")
-        for bad in (file, file / "below", self.here / "absent"):
+        for bad in (file, file / "below", self.here / "absent" / "below"):
             begin = time.monotonic()
             self.assertIn(str(bad), self.told(1, "tune", DIGITS, "--cache", bad, "--seconds", "60", "--threads", "1"))
             self.assertLess(time.monotonic() - begin, 30)
         self.told(2, "tune", DIGITS, "--cache", "")
+        self.good("tune", DIGITS, "--cache", self.here / "new", "--seconds", "1", "--threads", "1")     # it is made
+        self.assertEqual(len(list((self.here / "new").iterdir())), 1)
 
     def test_names_of_files_and_keys_cannot_steer_the_terminal(self):
         model = self.write("di\x1b[31mgits.onnx", Path(DIGITS).read_bytes())
