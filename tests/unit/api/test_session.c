@@ -437,6 +437,36 @@ static void bad_arguments_are_refused(void **unused)
     tenon_model_destroy(model);
 }
 
+// A buffer of another type or too small is refused before any buffer is written.
+static void bound_outputs_fit_or_none_is_written(void **unused)
+{
+    tenon_model *model = open_model("swallow", 0);
+    tenon_session *s = open_session(model, NULL);
+    static _Alignas(8) float y[20], side[20 * 64];
+    tenon_error *error = NULL;
+    (void)unused;
+    assert_int_equal(tenon_session_bind_output_as(NULL, "y", TENON_FLOAT32, y, sizeof y, NULL), TENON_INVALID_ARGUMENT);
+    assert_int_equal(tenon_session_bind_output_as(s, "y", (tenon_dtype)99, y, sizeof y, NULL), TENON_INVALID_ARGUMENT);
+    assert_int_equal(tenon_session_bind_output_as(s, "nobody", TENON_FLOAT32, y, sizeof y, NULL), TENON_NOT_FOUND);
+    set_picture(s, 1, 8);
+    for (int wrong = 0; wrong < 2; wrong++) {
+        y[0] = side[0] = 77;
+        tenon_status status = tenon_session_bind_output_as(s, "y", TENON_FLOAT32, y, sizeof y, NULL);
+        assert_int_equal(status, TENON_OK);
+        status = tenon_session_bind_output_as(s, "side", wrong ? TENON_INT32 : TENON_FLOAT32, side, wrong ? sizeof side : sizeof side - 4, &error);
+        status = status == TENON_OK ? tenon_session_run(s, NULL, 0, &error) : status;
+        assert_int_equal(status, TENON_INVALID_ARGUMENT);
+        assert_string_equal(tenon_error_place(error), "side");
+        assert_true(y[0] == 77 && side[0] == 77);
+    }
+    tenon_error_destroy(error);
+    assert_int_equal(tenon_session_bind_output_as(s, "side", TENON_FLOAT32, side, sizeof side, NULL), TENON_OK);
+    run(s, NULL, 0);
+    assert_true(y[0] != 77 && side[0] != 77);
+    tenon_session_destroy(s);
+    tenon_model_destroy(model);
+}
+
 // Results are written while inputs are read, so no byte may be both; nor the byte of two results.
 static void overlapping_buffers_are_refused(void **unused)
 {
@@ -632,6 +662,7 @@ int main(void)
         cmocka_unit_test(what_is_written_is_run),
         cmocka_unit_test(swallowed_tensors_can_be_asked_for),
         cmocka_unit_test(light_and_shared_arenas_give_the_same),
+        cmocka_unit_test(bound_outputs_fit_or_none_is_written),
         cmocka_unit_test(limits_are_refused_by_name),
         cmocka_unit_test(a_limit_is_kept_by_smaller_rows),
         cmocka_unit_test(cycles_leave_nothing),
