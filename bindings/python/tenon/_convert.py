@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _dtype, _ffi
 from ._error import Error, Status, only_errors
-from ._session import InferenceSession, _encode, _unsigned, key_function
+from ._session import InferenceSession, _encode, _unsigned, key_function, with_key_cause
 
 
 def _zeros(session: InferenceSession, shapes: Mapping[str, Sequence[int]]) -> dict:
@@ -51,4 +51,7 @@ def convert(model: Union[str, os.PathLike, bytes], out: Union[str, os.PathLike],
         save.chunk_bytes = _unsigned("chunk_bytes", chunk_bytes)
         feeds = _zeros(session, shapes or {})
         feeds.update(inputs or {})
-        session._save(_encode(out, "out"), save, feeds)
+        try:
+            session._save(_encode(out, "out"), save, feeds)
+        except Error as error:
+            raise with_key_cause(error, function)

@@ -136,18 +136,33 @@ def key_function(key: Union[bytes, Callable[[str], bytes], None]) -> Any:
     if not callable(key) and not isinstance(key, (bytes, bytearray)):
         raise Error(Status.INVALID_ARGUMENT, "a key is 32 bytes, or a function from its name to them", "key")
 
+    raised: List[BaseException] = []
+
     def give(_: Any, name: bytes, out: Any) -> int:
         try:
             found = bytes(key(_ffi.text(name)) if callable(key) else key)
-        except Exception:                          # a callback cannot raise through C: the library says that there is no such key
-            _log.exception("the key function failed")
+        except BaseException as error:             # it cannot pass through C: the library says that there is no such key, and why is the cause
+            raised.append(error)
             return 1
         if len(found) != 32:
             return 1
         c.memmove(out, found, 32)
         return 0
 
-    return _ffi.KeyFn(give)
+    function = _ffi.KeyFn(give)
+    function.raised = raised
+    return function
+
+
+def with_key_cause(error: BaseException, function: Any) -> BaseException:
+    """The error, with what the key function raised as its cause; that itself where it is no Exception (KeyboardInterrupt)."""
+    if function is None or not function.raised:
+        return error
+    cause = function.raised.pop()
+    if not isinstance(cause, Exception):
+        return cause
+    error.__cause__ = cause
+    return error
 
 
 def _trace_events(record: Mapping[str, Any]) -> List[Dict[str, Any]]:
@@ -252,7 +267,7 @@ class InferenceSession:
             self._outputs = self._describe(lib.tenon_model_output_count, lib.tenon_model_output)
         except BaseException as error:
             self.close()
-            raise self._with_cause(error)
+            raise with_key_cause(self._with_cause(error), key_fn)
         self._args = {arg.name: arg for arg in self._inputs}
         self._order = [arg.name.encode("utf-8", "surrogateescape") for arg in self._outputs]
         self._known = [(name, tuple(arg.shape or ()), arg.dtype) for name, arg in zip(self._order, self._outputs)
