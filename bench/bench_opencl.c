@@ -144,11 +144,11 @@ static void make_direct(side *s, const settings *set)
     tn_diag diag = {.status = TN_OK};
     const tn_flow_request request = {.graph = s->flow->graph, .precision = set->precision ? set->precision : "fp32", .store = s->store,
                                      .cache = set->cache, .diag = &diag};
-    s->flow->cl->winograd = s->flow->cl->expand = 1;
+    s->flow->cl->winograd = s->flow->cl->expand = s->flow->cl->pairs = 1;
     if (tn_cl_flow_make(s->flow->cl, &request, &s->direct) != TN_OK) {
         die(diag.message, NULL);
     }
-    s->flow->cl->winograd = s->flow->cl->expand = 0;
+    s->flow->cl->winograd = s->flow->cl->expand = s->flow->cl->pairs = 0;
 }
 
 // One kernel many times in a row: what it takes when its code and texels are warm.

@@ -40,6 +40,7 @@ typedef struct tn_cl_value {
     tn_cl_mem *plain, *cells;         // cells: the grid, IN_OUT_CHANNEL
     struct tn_cl_value *whole;        // its grid is to be made as a part of this one's, from channel block `block` on; NULL: not
     int64_t block;
+    const struct tn_cl_ahead *sibling; // a convolution of it that is left to a later one of it (rows/conv); NULL: none
     const struct tn_cl_ahead *ahead;  // its convolution is left to the step of its only reader (rows/conv); NULL: not
 } tn_cl_value;
 
@@ -56,7 +57,7 @@ typedef struct tn_cl_arg {
 typedef struct tn_cl_step {
     struct tn_cl_step *next;
     const tn_node *node;              // NULL: a conversion
-    const tn_node *ahead;             // a node that it computes before that one, or NULL
+    const tn_node *ahead;             // a node that it computes too, or NULL
     const char *file;                 // kernel source, also its name in reports
     const char *helper;               // a source that stands before it, or NULL
     cl_program program;               // the context's; only to tell whether steps share one

@@ -57,6 +57,7 @@ typedef struct tn_cl_context {
     tn_cl_table tiles;
     int winograd;                     // tests: 2, 4: wherever it can be; 1: never; 0: by price
     int expand;                       // tests: 2: convolutions join the depthwise one wherever they can; 1: never; 0: by price
+    int pairs;                        // tests: 2: convolutions side by side are one wherever they can; 1: never; 0: on GPUs
     unsigned tile_seed;               // tests: not 0, any valid tile instead of the best known
     bool shipped_tiles, own_tiles;    // those of the build, those of the folder were read
     tn_cl_program *programs;

@@ -68,12 +68,12 @@ static bool add_node(tn_graph *graph, const tn_node *node, tn_value *first, tn_v
     return good && tn_graph_node(graph, NULL, node->op, "layer", node->attr, in, node->n_in, out, node->n_out) != NULL;
 }
 
-// A graph of this step's nodes alone. NULL: no memory.
+// A graph of what the step's layer says, alone. NULL: no memory.
 static tn_graph *alone(tn_heap *heap, const tn_cl_step *step)
 {
     tn_value *result = NULL;
     tn_graph *graph = tn_graph_create(heap, "layer");
-    bool good = graph && (!step->ahead || add_node(graph, step->ahead, NULL, &result));
+    bool good = graph && (step->layer->kind != TN_CL_LAYER_EXPAND || add_node(graph, step->ahead, NULL, &result));
     good = good && add_node(graph, step->node, result, &result) && tn_graph_add_output(graph, result) == TN_OK;
     if (!good && graph) {
         tn_graph_destroy(graph);

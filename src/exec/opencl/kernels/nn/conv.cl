@@ -5,7 +5,7 @@
 // One item makes OB blocks of four output channels at P pixels, all in registers. Pixel j of an item is its number + j * (number of
 // items), so that neighbouring items read neighbouring texels while all of them read the same filter texel. SPLIT_T * SPLIT_C items
 // share one reduction: each takes every SPLIT_T-th tap and of it every SPLIT_C-th block of input channels; the sums meet in local memory,
-// always added in the same order.
+// always added in the same order. Output blocks that are CENTRED have zeros in their filters but for the tap CENTRE.
 #define TAPS (KH * KW)
 #define SPLIT (SPLIT_T * SPLIT_C)
 
@@ -36,6 +36,11 @@ __kernel GROUP void run(PARAMETERS)
     }
     for (int t = part / SPLIT_C; t < TAPS; t += SPLIT_T) {
         const int ky = t / KW, kx = t % KW;
+#ifdef CENTRE
+        if (CENTRED(ob) && t != CENTRE) {
+            continue;
+        }
+#endif
         int at_x[P], at_y[P];
         bool in[P];
 #pragma unroll

@@ -25,13 +25,21 @@ typedef struct tn_cl_conv_memory {
     tn_cl_mem *x, *bias, *residual, *y;       // bias, residual: or NULL
 } tn_cl_conv_memory;
 
-// A convolution that is left to the step of the depthwise one that alone reads it.
+// A convolution that is left to the step of another: of the depthwise one that alone reads it, or of `reader`, which reads the same map.
 typedef struct tn_cl_ahead {
     tn_cl_conv l;
     const tn_node *node;
-    tn_cl_value *x;
+    const tn_node *reader;
+    tn_cl_value *x, *y;                       // y: for a reader of the same map
     const void *weights, *bias;               // bias: or NULL
 } tn_cl_ahead;
+
+// Output blocks of a direct convolution that have one tap only; of which node they are; how the table knows the layer without them.
+typedef struct tn_cl_centred {
+    int64_t tap, from, to;
+    const tn_node *node;
+    const tn_cl_layer *alone;
+} tn_cl_centred;
 
 typedef struct tn_cl_expand_memory {
     tn_cl_mem *filter, *bias, *depthwise;     // bias: or NULL
@@ -56,6 +64,17 @@ int tn_cl_winograd_block(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_m
 bool tn_cl_expand_defers(tn_cl_build *b, const tn_cl_conv *l, const tn_query *query, tn_cl_value *const *in, tn_cl_value *out);
 // The depthwise convolution `l` with the one before it; m->x is set here.
 void tn_cl_expand_emit(tn_cl_build *b, const tn_cl_ahead *ahead, const tn_cl_conv *l, tn_cl_conv_memory *m, const void *weights);
+
+// The layer as tiles depend on it; y: the grid, or one of its kind.
+tn_cl_layer tn_cl_conv_layer(const tn_cl_build *b, const tn_cl_conv *l, const tn_cl_mem *y, int64_t in_channels);
+// The direct kernel. centred: or NULL.
+void tn_cl_direct_emit(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m, tn_cl_mem *filter, const tn_cl_layer *layer,
+                       const tn_cl_centred *centred);
+
+// Whether the convolution `l` is left to another of the same map that comes later; then in[0]->sibling is set.
+bool tn_cl_pair_defers(tn_cl_build *b, const tn_cl_conv *l, const tn_query *query, tn_cl_value *const *in, tn_cl_value *out);
+// Both in one step.
+void tn_cl_pair_emit(tn_cl_build *b, const tn_cl_ahead *sibling, const tn_cl_conv *l, const tn_query *query, tn_cl_value *y);
 
 void tn_cl_winograd_emit(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m, const void *weights, int block);
 

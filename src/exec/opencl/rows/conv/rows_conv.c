@@ -128,11 +128,17 @@ void tn_cl_conv_operands(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_m
     tn_cl_conv_results(b, l, o);
 }
 
-static tn_cl_layer facts_of(const tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, tn_cl_layer_kind kind, int64_t in_channels)
+static tn_cl_layer facts_of(const tn_cl_build *b, const tn_cl_conv *l, const tn_cl_mem *y, tn_cl_layer_kind kind, int64_t in_channels)
 {
     return (tn_cl_layer){.kind = kind, .pixels = l->y.n * l->y.h * l->y.w, .out_blocks = TN_CEIL_DIV(l->y.c, 4),
                          .in_blocks = TN_CEIL_DIV(in_channels, 4), .kh = l->kh, .kw = l->kw, .stride = l->window.stride[0],
-                         .group = kind == TN_CL_LAYER_DEPTHWISE ? 1 : l->group, .height = l->y.h, .image = o->y && o->y->image, .half = b->half, .map = l->y.n * l->y.h * l->y.w};
+                         .group = kind == TN_CL_LAYER_DEPTHWISE ? 1 : l->group, .height = l->y.h, .image = y && y->image, .half = b->half,
+                         .map = l->y.n * l->y.h * l->y.w};
+}
+
+tn_cl_layer tn_cl_conv_layer(const tn_cl_build *b, const tn_cl_conv *l, const tn_cl_mem *y, int64_t in_channels)
+{
+    return facts_of(b, l, y, TN_CL_LAYER_CONV, in_channels);
 }
 
 bool tn_cl_conv_inside(const tn_cl_conv *l)
@@ -142,7 +148,8 @@ bool tn_cl_conv_inside(const tn_cl_conv *l)
            (l->y.h - 1) * w->stride[0] + (l->kh - 1) * w->dilation[0] < l->x.h && (l->y.w - 1) * w->stride[1] + (l->kw - 1) * w->dilation[1] < l->x.w;
 }
 
-static void direct_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, tn_cl_mem *filter, const tn_cl_layer *facts, const tn_cl_tile *t)
+static void direct_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, tn_cl_mem *filter, const tn_cl_layer *facts,
+                        const tn_cl_centred *centred, const tn_cl_tile *t)
 {
     const int64_t group_out = l->group == 1 ? facts->out_blocks : facts->out_blocks / l->group;
     const int split = t->split_t * t->split_c;
@@ -170,29 +177,39 @@ static void direct_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_me
     if (split > 1) {
         tn_cl_local(b, "float4", "sums", (size_t)(split * t->p * t->lanes_x * t->lanes_y) * 16);
     }
-    tn_cl_tiled(b, facts, t);
+    tn_cl_tiled(b, centred ? centred->alone : facts, t);
+    if (centred && b->status == TN_OK) {
+        b->step->ahead = centred->node;
+        tn_cl_define(b, "CENTRE", "%lld", (long long)centred->tap);
+        tn_cl_define(b, "CENTRED(block)", "((block) >= %lld && (block) + OB <= %lld)", (long long)centred->from, (long long)centred->to);
+    }
     tn_cl_group(b, (size_t)t->lanes_x, (size_t)t->lanes_y, (size_t)split);
     tn_cl_end(b, (size_t)TN_CEIL_DIV(facts->pixels, t->p), (size_t)TN_CEIL_DIV(facts->out_blocks, t->ob), (size_t)split);
+}
+
+void tn_cl_direct_emit(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m, tn_cl_mem *filter, const tn_cl_layer *layer,
+                       const tn_cl_centred *centred)
+{
+    tn_cl_tile tile = tn_cl_tile_for(b->cl, centred ? centred->alone : layer);
+    for (bool again = true; again; again = b->too_wide) {
+        tn_cl_tile next = tile;
+        b->retries = tn_cl_tile_narrower(&next);
+        direct_step(b, l, m, filter, layer, centred, &tile);
+        tile = next;
+    }
+    b->retries = false;
 }
 
 static void emit_direct(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, const void *weights, int64_t in_channels)
 {
     const int64_t dims[4] = {l->y.c, in_channels, l->kh, l->kw};
-    const tn_cl_layer facts = facts_of(b, l, o, TN_CL_LAYER_CONV, in_channels);
+    const tn_cl_layer facts = tn_cl_conv_layer(b, l, o->y, in_channels);
     const int block = tn_cl_winograd_block(b, l, o, &facts);
     if (block) {
         tn_cl_winograd_emit(b, l, o, weights, block);
         return;
     }
-    tn_cl_tile tile = tn_cl_tile_for(b->cl, &facts);
-    tn_cl_mem *filter = tn_cl_weight(b, TN_CL_CONV2D_FILTER, dims, 0, weights);
-    for (bool again = true; again; again = b->too_wide) {
-        tn_cl_tile next = tile;
-        b->retries = tn_cl_tile_narrower(&next);
-        direct_step(b, l, o, filter, &facts, &tile);
-        tile = next;
-    }
-    b->retries = false;
+    tn_cl_direct_emit(b, l, o, tn_cl_weight(b, TN_CL_CONV2D_FILTER, dims, 0, weights), &facts, NULL);
 }
 
 static void depthwise_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, tn_cl_mem *filter, const tn_cl_layer *facts, const tn_cl_tile *t)
@@ -215,7 +232,7 @@ static void depthwise_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv
 static void emit_depthwise(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, const void *weights)
 {
     const int64_t dims[4] = {l->y.c, 1, l->kh, l->kw};
-    const tn_cl_layer facts = facts_of(b, l, o, TN_CL_LAYER_DEPTHWISE, 1);
+    const tn_cl_layer facts = facts_of(b, l, o->y, TN_CL_LAYER_DEPTHWISE, 1);
     tn_cl_tile tile = tn_cl_tile_for(b->cl, &facts);
     tn_cl_mem *filter = tn_cl_weight(b, TN_CL_DW_CONV2D_FILTER, dims, 0, weights);
     for (bool again = true; again; again = b->too_wide) {
@@ -276,7 +293,13 @@ static void emit_conv(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     const int64_t in_channels = l.x.c / l.group, out_channels = l.y.c / l.group;
     const void *weights = l.deconv ? turned(b, &l, query->in[1], in_channels) : query->in[1]->data;
     tn_cl_conv_memory o = {.x = NULL};
-    if (tn_cl_expand_defers(b, &l, query, in, out[0])) {
+    const tn_cl_ahead *sibling = in[0]->sibling;
+    if (sibling && sibling->reader == b->node) {
+        in[0]->sibling = NULL;
+        tn_cl_pair_emit(b, sibling, &l, query, out[0]);
+        return;
+    }
+    if (tn_cl_expand_defers(b, &l, query, in, out[0]) || tn_cl_pair_defers(b, &l, query, in, out[0])) {
         return;
     }
     o.x = in[0]->ahead ? NULL : tn_cl_conv_operand(b, &l, in[0]);
