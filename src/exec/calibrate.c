@@ -118,6 +118,7 @@ static void plain_context(tn_plan_context *context)
     context->strict = 0;
     context->limit_peak = 0;     // all watched values are results of one run
     context->limit_work = UINT64_MAX;
+    context->log = NULL;         // which kernels it took is of no interest
 }
 
 tn_status tn_calibrate(const tn_graph *graph, const tn_plan_context *context, tn_workers *workers, const tn_tensor *samples, size_t n_samples,
