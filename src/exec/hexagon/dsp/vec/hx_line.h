@@ -44,7 +44,7 @@ static inline tn_hx_line_lanes tn_hx_line_splat(const tn_hx_line *line)
                               .odd = Q6_V_vsplat_R(line->odd * 0x00010001),
                               .bits = Q6_V_vsplat_R(((2 << line->down) - 1) * 0x00010001),
                               .less = Q6_V_vsplat_R(-1),
-                              .low = (int32_t)((uint32_t)line->low * 0x00010001u),
+                              .low = (int32_t)((uint16_t)line->low * 0x00010001u),
                               .left = line->left};
 }
 

@@ -210,7 +210,7 @@ static void channel_run(const tn_hx_planar *p, const tn_hx_planar_channel *ch, c
     } else {
         job.start = ch->line.start;
         job.multiplier = ch->line.multiplier;
-        job.lower = (int32_t)((uint32_t)ch->line.low * 0x00010001u);
+        job.lower = (int32_t)((uint16_t)ch->line.low * 0x00010001u);
         job.shift = ch->line.left;
         job.down = ch->line.down;
         job.limit = (int32_t)((uint32_t)ch->line.limit * 0x00010001u);
@@ -249,7 +249,7 @@ static inline __attribute__((always_inline)) void planes_run(const tn_hx_planar 
         } else {
             line.start = Q6_V_vsplat_R(ch->line.start);
             line.multiplier = Q6_V_vsplat_R(ch->line.multiplier);
-            line.low = (int32_t)((uint32_t)ch->line.low * 0x00010001u);
+            line.low = (int32_t)((uint16_t)ch->line.low * 0x00010001u);
             line.left = ch->line.left;
             line.limit = Q6_V_vsplat_R((int32_t)((uint32_t)ch->line.limit * 0x00010001u));
             const HVX_Vector even = tn_hx_line_halves(s0, s2, &line, by == BY_EVEN_LINE);
