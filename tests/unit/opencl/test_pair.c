@@ -8,6 +8,7 @@
 #include "ir/edit.h"
 #include "ops/move/op_copy.h"
 #include "ops/nn/op_conv.h"
+#include "ops/nn/op_pool.h"
 #include "support/case.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ typedef struct fork {
     int64_t n, c, h, w, oh, ow, o[2], kernel, stride;
     int point;                        // which of the two is pointwise: it has o[point] channels
     bool bias[2], relu[2], swapped;   // swapped: the second node is first in the concat
-    float *x, *weights[2], *lists[2], *y;
+    bool early;                       // the first branch has a reader before the second one
+    float *x, *weights[2], *lists[2], *y, *extra;
 } fork_t;
 
 static float *fill(tn_rand *r, int64_t count)
@@ -61,6 +63,7 @@ static void draw(fork_t *f, tn_rand *r)
 static void data(fork_t *f, tn_rand *r)
 {
     f->x = fill(r, f->n * f->c * f->h * f->w);
+    f->extra = fill(r, f->n * f->o[0] * f->oh * f->ow);
     f->y = fill(r, f->n * (f->o[0] + f->o[1]) * f->oh * f->ow);
     for (int i = 0; i < 2; i++) {
         const int64_t k = i == f->point ? 1 : f->kernel;
@@ -71,7 +74,7 @@ static void data(fork_t *f, tn_rand *r)
 
 static void release(fork_t *f)
 {
-    free(f->x), free(f->y), free(f->weights[0]), free(f->weights[1]), free(f->lists[0]), free(f->lists[1]);
+    free(f->x), free(f->y), free(f->weights[0]), free(f->weights[1]), free(f->lists[0]), free(f->lists[1]), free(f->extra);
 }
 
 static tn_value *value_of(tn_graph *graph, const fork_t *f, int64_t channels)
@@ -105,9 +108,15 @@ static tn_graph *graph_of(const fork_t *f, tn_arena *arena)
     tn_value *x = value_of(graph, f, f->c), *out = value_of(graph, f, all), *in[2];
     x->shape = tn_shape_of(4, (const int64_t[]){f->n, f->c, f->h, f->w});
     assert_int_equal(tn_graph_add_input(graph, x), TN_OK);
+    tn_value *early = NULL;
     assert_true(boxes && regions);
     for (int i = 0; i < 2; i++) {
         in[i] = branch(graph, arena, f, i, x);
+        if (f->early && i == 0) {
+            const tn_pool_attr pool = {.kernel = tn_case_ints(arena, 2, (const int64_t[]){1, 1})};
+            early = value_of(graph, f, f->o[0]);
+            assert_non_null(tn_graph_node(graph, NULL, &tn_op_average_pool, "early", &pool, in, 1, &early, 1));
+        }
         boxes[(i == 1) == f->swapped ? 0 : 1] = (tn_region){.source = i, .rank = 3, .sizes = {f->n, f->o[i], pixels}, .src_strides = {f->o[i] * pixels, pixels, 1},
                                .dst_strides = {all * pixels, pixels, 1}, .dst_offset = (i == 1) == f->swapped ? 0 : f->o[1 - i] * pixels};
     }
@@ -115,6 +124,9 @@ static tn_graph *graph_of(const fork_t *f, tn_arena *arena)
     const tn_copy_attr attr = {.regions = regions, .shape = tn_case_ints(arena, 4, dims)};
     assert_non_null(tn_graph_node(graph, NULL, &tn_op_copy, "join", &attr, in, 2, &out, 1));
     assert_int_equal(tn_graph_add_output(graph, out), TN_OK);
+    if (early) {
+        assert_int_equal(tn_graph_add_output(graph, early), TN_OK);
+    }
     return graph;
 }
 
@@ -125,7 +137,8 @@ static int run(const fork_t *f, const tn_graph *graph, float *y, const char *wha
     const tn_flow_request request = {.graph = graph, .precision = "fp32", .store = device->buffers_only ? "buffer" : "image", .diag = &diag};
     tn_tensor x = {.dtype = TN_F32, .shape = graph->inputs[0]->shape, .data = f->x}, out = {.dtype = TN_F32, .shape = graph->outputs[0]->shape, .data = y};
     const tn_tensor *ins[] = {&x};
-    tn_tensor *outs[] = {&out};
+    tn_tensor extra = {.dtype = TN_F32, .shape = tn_shape_of(4, (const int64_t[]){f->n, f->o[0], f->oh, f->ow}), .data = f->extra};
+    tn_tensor *outs[] = {&out, &extra};
     const tn_flow_run once = {.in = ins, .out = outs, .diag = &diag};
     tn_cl_flow *flow;
     int joined = 0;
@@ -209,6 +222,9 @@ static void some_stay_apart(void **state)
     draw(&f, &r);
     f.relu[1] = !f.relu[0];
     try(&f, &r, "activations that differ", 0);
+    draw(&f, &r);
+    f.early = true;
+    try(&f, &r, "one that is read before the other is there", 0);
     draw(&f, &r);
     f.n = 1;
     f.o[f.swapped ? 1 : 0] = 6;

@@ -52,6 +52,10 @@ bool tn_cl_pair_defers(tn_cl_build *b, const tn_cl_conv *l, const tn_query *quer
         (query->n_in > 3 && query->in[3])) {
         return false;
     }
+    // Somebody beside the concat may want it before the other one is there.
+    if (out->value->n_uses != 1 || out->value->is_output) {
+        return false;
+    }
     for (size_t i = 0; i < x->n_uses; i++) {
         const tn_node *node = x->uses[i].node;
         tn_cl_conv other;
