@@ -5,6 +5,7 @@
 #include "pass/quant/quant.h"
 
 #include "ops/index/op_gather.h"
+#include "ops/math/op_binary.h"
 #include "ops/move/op_block.h"
 #include "ops/move/op_join.h"
 #include "ops/move/op_reshape.h"
@@ -19,7 +20,7 @@
 static const tn_op *const movers[] = {
     &tn_op_reshape, &tn_op_flatten,   &tn_op_squeeze,        &tn_op_unsqueeze,      &tn_op_transpose, &tn_op_slice,  &tn_op_split,
     &tn_op_expand,  &tn_op_identity,  &tn_op_depth_to_space, &tn_op_space_to_depth, &tn_op_tile,      &tn_op_gather, &tn_op_pad,
-    &tn_op_concat,  &tn_op_max_pool,  &tn_op_resize,};
+    &tn_op_concat,  &tn_op_max_pool,  &tn_op_resize,         &tn_op_min,            &tn_op_max,};
 
 static bool is_mover(const tn_node *node)
 {
@@ -32,7 +33,8 @@ static bool is_mover(const tn_node *node)
 }
 
 // The operands whose bytes move: all of a join, else the first.
-static int moved(const tn_node *node) { return node->op == &tn_op_concat ? node->n_in : 1; }
+static bool is_choice(const tn_node *node) { return node->op == &tn_op_min || node->op == &tn_op_max; }
+static int moved(const tn_node *node) { return node->op == &tn_op_concat || is_choice(node) ? node->n_in : 1; }
 
 // What is padded with, in bytes; NULL: no memory.
 static tn_value *pad_value(tn_graph *graph, const tn_quantised *q, double real)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables, sums and products of two, pooling, softmax, and the change between floats and bytes for the DSP.
+// Tables, sums, products and choices of two, pooling, softmax, and the change between floats and bytes for the DSP.
 // Ownership: const data. Threads: any.
 #include "base/macros.h"
 #include "exec/hexagon/hex_encode.h"
+#include "ops/math/op_binary.h"
 #include "ops/op_rows.h"
 #include "ops/quant/op_qmap.h"
 #include "ops/quant/op_qpair.h"
@@ -303,6 +304,22 @@ static void encode_border(tn_hex_encoder *e, const tn_query *query, const uint32
 // ---- rows ----
 
 static const int8_t pair_zeros[] = {2, 0, 5, 3, 7, TN_HEX_RESULT, -1}, mean_zeros[] = {2, 0, 4, TN_HEX_RESULT, -1};
+// The lesser or greater byte of two of one quantisation.
+static bool match_choice(const tn_query *query, const char **why)
+{
+    *why = "only two values that are computed";
+    return query->n_in == 2 && !query->in[0]->data && !query->in[1]->data && one_type(query, why) && query->in[1]->dtype == query->in[0]->dtype;
+}
+
+static void encode_choice(tn_hex_encoder *e, const tn_query *query, const uint32_t *in, const uint32_t *out)
+{
+    tn_hex_node_begin(e, query->op == &tn_op_min ? TN_HEX_OP_MIN : TN_HEX_OP_MAX);
+    tn_hex_operand(e, in[0]);
+    tn_hex_operand(e, in[1]);
+    tn_hex_result(e, out[0]);
+    tn_hex_node_end(e);
+}
+
 static const int8_t down_zeros[] = {2, TN_HEX_RESULT, -1}, up_zeros[] = {2, 0, -1};
 
 #define PAIR(OP) {.op = &tn_op_##OP, .match = match_pair, .encode = encode_pair, .zeros = pair_zeros, .macs_per_ns = 1, .element_ns = 0.4}
@@ -311,6 +328,8 @@ static const tn_hex_row rows[] = {
     PAIR(qlinear_add),
     PAIR(qlinear_sub),
     PAIR(qlinear_mul),
+    {.op = &tn_op_min, .match = match_choice, .encode = encode_choice, .keeps_zero = true, .macs_per_ns = 1, .element_ns = 0.2},
+    {.op = &tn_op_max, .match = match_choice, .encode = encode_choice, .keeps_zero = true, .macs_per_ns = 1, .element_ns = 0.2},
     {.op = &tn_op_qlinear_table, .match = match_table, .encode = encode_table, .macs_per_ns = 10, .element_ns = 0.2},
     {.op = &tn_op_qlinear_average_pool, .match = match_average, .encode = encode_average, .zeros = mean_zeros, .macs_per_ns = 1, .element_ns = 0.2},
     {.op = &tn_op_qlinear_global_average_pool, .match = match_global, .encode = encode_global, .zeros = mean_zeros, .macs_per_ns = 1,
