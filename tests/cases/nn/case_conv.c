@@ -20,6 +20,8 @@ static const layer layers[] = {
     {1, 1, 28, 28, 8, 5, 1, 1, 2, 1, BIAS, TN_LOOP_CONST},
     {1, 3, 31, 30, 24, 7, 2, 1, 3, 1, BIAS, TN_LOOP_RELU},
     {2, 3, 20, 21, 10, 3, 1, 1, 0, 1, 0, TN_LOOP_CONST},
+    {1, 3, 9, 131, 20, 7, 2, 1, 3, 1, BIAS, TN_LOOP_RELU},
+    {1, 3, 12, 130, 33, 3, 1, 1, 1, 1, BIAS, TN_LOOP_HARD_SWISH},
     // pointwise
     {1, 16, 14, 14, 96, 1, 1, 1, 0, 1, BIAS, TN_LOOP_CLIP},
     {1, 96, 7, 7, 40, 1, 1, 1, 0, 1, BIAS, TN_LOOP_CONST},
@@ -34,6 +36,8 @@ static const layer layers[] = {
     {1, 8, 6, 5, 9, 3, 1, 1, 1, 1, 0, TN_LOOP_LEAKY},
     {2, 24, 9, 8, 32, 3, 1, 1, 0, 1, BIAS, TN_LOOP_CONST},
     {1, 64, 8, 8, 64, 3, 1, 1, 1, 1, RESIDUAL, TN_LOOP_CONST},
+    {1, 32, 46, 41, 40, 3, 1, 1, 1, 1, BIAS, TN_LOOP_RELU},
+    {1, 200, 14, 14, 176, 3, 1, 1, 1, 1, BIAS | RESIDUAL, TN_LOOP_RELU},
     {1, 20, 12, 12, 30, 3, 2, 1, 1, 1, BIAS, TN_LOOP_HARD_SWISH},
     {1, 2, 4, 270, 4, 3, 1, 1, 1, 1, BIAS, TN_LOOP_CONST},
     // depthwise

@@ -30,6 +30,7 @@ static const pool pools[] = {
     {&tn_op_average_pool, 2, 1, 8, {14, 14}, {2, 2}, {2, 2}, {1, 1}, {0}, 0, false, false, false, 0, 2},
     {&tn_op_average_pool, 2, 1, 17, {15, 13}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 0, false, false, false, 0, 2},
     {&tn_op_average_pool, 2, 1, 17, {15, 13}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 0, false, true, false, 0, 2},
+    {&tn_op_average_pool, 2, 1, 12, {9, 23}, {3, 3}, {1, 1}, {1, 1}, {1, 1, 1, 1}, 0, false, false, false, 0, 2},
     {&tn_op_average_pool, 2, 1, 4, {9, 8}, {3, 3}, {2, 2}, {1, 1}, {0, 1, 1, 0}, 0, true, true, false, 0, 2},
     {&tn_op_average_pool, 2, 1, 4, {9, 8}, {3, 3}, {3, 3}, {1, 1}, {1, 1, 1, 1}, 0, true, false, false, 0, 2},
     {&tn_op_average_pool, 2, 1, 24, {12, 80}, {3, 2}, {3, 2}, {1, 1}, {0}, 0, false, false, false, 0, 2},
