@@ -131,43 +131,34 @@ static tn_status fold_unary(tn_graph *graph, tn_pass_context *context, tn_node *
                                                          .n_from = n_from}, NULL);
 }
 
-static const struct { const tn_op *real, *whole; } pairs[] = {
-    {&tn_op_add, &tn_op_qlinear_add}, {&tn_op_sub, &tn_op_qlinear_sub}, {&tn_op_mul, &tn_op_qlinear_mul}};
-
 tn_status tn_fold_map(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done)
 {
+    static const tn_op *const pairs[][2] = {
+        {&tn_op_add, &tn_op_qlinear_add}, {&tn_op_sub, &tn_op_qlinear_sub}, {&tn_op_mul, &tn_op_qlinear_mul}};
     tn_quantised y;
-    tn_node *from[TN_QUANT_CHAIN + 1];
-    int n_from = 0;
-    double low, high;
+    tn_quant_work w;
     if (!tn_quantises(node, &y)) {
         return TN_OK;
     }
     TN_TRY(fold_table(graph, context, node, &y, done));
     TN_TRY(*done ? TN_OK : fold_concat(graph, context, node, &y, done));
-    const tn_value *value = *done ? NULL : tn_peel_bounds(context, y.x, &low, &high, from, &n_from);
-    tn_node *work = value ? value->producer : NULL;
-    if (!work || !tn_used_once(context, value) || work->n_out != 1) {
+    if (*done || !tn_quant_work_of(context, &y, &w)) {
         return TN_OK;
     }
-    from[n_from++] = work;
-    const tn_qlinear_attr q = {.rounding = context->rounding, .low = low > -INFINITY ? tn_quantise_one(&y, low) : INT16_MIN,
-                               .high = high < INFINITY ? tn_quantise_one(&y, high) : INT16_MAX};
-    for (size_t i = 0; i < TN_COUNT(pairs); i++) {
-        if (work->op == pairs[i].real) {
-            return fold_pair(graph, context, node, &y, pairs[i].whole, from, n_from, &q, done);
-        }
+    const tn_op *op = w.node->op, *pair = tn_quant_whole(pairs, TN_COUNT(pairs), op);
+    if (pair) {
+        return fold_pair(graph, context, node, &y, pair, w.from, w.n_from, &w.q, done);
     }
-    if (work->op == &tn_op_average_pool) {
-        const tn_qpool_attr attr = {.pool = *(const tn_pool_attr *)work->attr, .q = q};
-        return fold_unary(graph, context, node, &y, &tn_op_qlinear_average_pool, from, n_from, &attr, done);
+    if (op == &tn_op_average_pool) {
+        const tn_qpool_attr attr = {.pool = *(const tn_pool_attr *)w.node->attr, .q = w.q};
+        return fold_unary(graph, context, node, &y, &tn_op_qlinear_average_pool, w.from, w.n_from, &attr, done);
     }
-    if (work->op == &tn_op_global_average_pool) {
-        return fold_unary(graph, context, node, &y, &tn_op_qlinear_global_average_pool, from, n_from, &q, done);
+    if (op == &tn_op_global_average_pool) {
+        return fold_unary(graph, context, node, &y, &tn_op_qlinear_global_average_pool, w.from, w.n_from, &w.q, done);
     }
-    if (work->op == &tn_op_softmax) {
-        const tn_qsoftmax_attr attr = {.axis = ((const tn_softmax_attr *)work->attr)->axis, .q = q};
-        return fold_unary(graph, context, node, &y, &tn_op_qlinear_softmax, from, n_from, &attr, done);
+    if (op == &tn_op_softmax) {
+        const tn_qsoftmax_attr attr = {.axis = ((const tn_softmax_attr *)w.node->attr)->axis, .q = w.q};
+        return fold_unary(graph, context, node, &y, &tn_op_qlinear_softmax, w.from, w.n_from, &attr, done);
     }
     return TN_OK;
 }

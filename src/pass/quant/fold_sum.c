@@ -82,8 +82,7 @@ static bool whole_bias(tn_graph *graph, const sum *s, tn_value **out)
 
 static tn_qlinear_attr bounds(const tn_pass_context *context, const sum *s)
 {
-    return (tn_qlinear_attr){.rounding = context->rounding, .low = s->low > -INFINITY ? tn_quantise_one(&s->y, s->low) : INT16_MIN,
-                             .high = s->high < INFINITY ? tn_quantise_one(&s->y, s->high) : INT16_MAX};
+    return tn_quant_bounds(context, &s->y, s->low, s->high);
 }
 
 static tn_status replace(tn_graph *graph, tn_pass_context *context, const sum *s, tn_node *node, const tn_op *op, const void *attr,
@@ -307,8 +306,7 @@ tn_status tn_fold_behind(tn_graph *graph, tn_pass_context *context, tn_node *nod
         return TN_OK;
     }
     const tn_value *value = tn_peel_bounds(context, y.x, &low, &high, from, &n_from);
-    const tn_qlinear_attr q = {.rounding = context->rounding, .low = low > -INFINITY ? tn_quantise_one(&y, low) : INT16_MIN,
-                               .high = high < INFINITY ? tn_quantise_one(&y, high) : INT16_MAX};
+    const tn_qlinear_attr q = tn_quant_bounds(context, &y, low, high);
     if (!value || !value->producer || !tn_used_once(context, value)) {
         return TN_OK;
     }

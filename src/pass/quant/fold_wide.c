@@ -28,12 +28,6 @@ static tn_value *new_i64(tn_graph *graph, int64_t count, int64_t **data)
     return value;
 }
 
-static tn_qlinear_attr bounds(const tn_pass_context *context, const tn_quantised *y, double low, double high)
-{
-    return (tn_qlinear_attr){.rounding = context->rounding, .low = low > -INFINITY ? tn_quantise_one(y, low) : INT16_MIN,
-                             .high = high < INFINITY ? tn_quantise_one(y, high) : INT16_MAX};
-}
-
 // ---- functions ----
 
 // values[channels][entries] as steps of y: whole ones, or of 1/128 where y is a byte.
@@ -313,31 +307,23 @@ static tn_status fold_concat(tn_graph *graph, tn_pass_context *context, tn_node 
 
 tn_status tn_fold_wide(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done)
 {
-    static const struct { const tn_op *real, *whole; } pairs[] = {
-        {&tn_op_add, &tn_op_wide_add}, {&tn_op_sub, &tn_op_wide_sub}, {&tn_op_mul, &tn_op_wide_mul}};
+    static const tn_op *const pairs[][2] = {{&tn_op_add, &tn_op_wide_add}, {&tn_op_sub, &tn_op_wide_sub}, {&tn_op_mul, &tn_op_wide_mul}};
     tn_quantised y;
-    tn_node *from[TN_QUANT_CHAIN + 1];
-    int n_from = 0;
-    double low, high;
+    tn_quant_work w;
     if (!tn_quantises_any(node, &y)) {
         return TN_OK;
     }
     TN_TRY(fold_table(graph, context, node, &y, done));
     TN_TRY(*done ? TN_OK : fold_concat(graph, context, node, &y, done));
-    const tn_value *value = *done ? NULL : tn_peel_bounds(context, y.x, &low, &high, from, &n_from);
-    tn_node *work = value ? value->producer : NULL;
-    if (!work || !tn_used_once(context, value) || work->n_out != 1) {
+    if (*done || !tn_quant_work_of(context, &y, &w)) {
         return TN_OK;
     }
-    from[n_from++] = work;
-    const tn_qlinear_attr q = bounds(context, &y, low, high);
-    for (size_t i = 0; i < TN_COUNT(pairs); i++) {
-        if (work->op == pairs[i].real) {
-            return fold_pair(graph, context, node, &y, pairs[i].whole, &q, from, n_from, done);
-        }
+    const tn_op *op = w.node->op, *pair = tn_quant_whole(pairs, TN_COUNT(pairs), op);
+    if (pair) {
+        return fold_pair(graph, context, node, &y, pair, &w.q, w.from, w.n_from, done);
     }
-    if (work->op == &tn_op_conv || work->op == &tn_op_matmul || work->op == &tn_op_gemm) {
-        return fold_sum(graph, context, node, &y, &q, from, n_from, done);
+    if (op == &tn_op_conv || op == &tn_op_matmul || op == &tn_op_gemm) {
+        return fold_sum(graph, context, node, &y, &w.q, w.from, w.n_from, done);
     }
-    return work->op == &tn_op_global_average_pool ? fold_mean(graph, context, node, &y, &q, from, n_from, done) : TN_OK;
+    return op == &tn_op_global_average_pool ? fold_mean(graph, context, node, &y, &w.q, w.from, w.n_from, done) : TN_OK;
 }

@@ -5,6 +5,7 @@
 #ifndef TN_QUANT_H
 #define TN_QUANT_H
 
+#include "ops/quant/requantise.h"
 #include "pass/rewrite.h"
 
 extern const tn_pass tn_pass_quant_move;    // movement is done on the bytes, before they are dequantised
@@ -49,6 +50,21 @@ tn_value *tn_new_i32(tn_graph *graph, int64_t count, int32_t **data);
 // narrower, nodes go to from[*n_from ...]. Returns the value under them.
 #define TN_QUANT_CHAIN 8
 tn_value *tn_peel_bounds(const tn_pass_context *context, tn_value *value, double *low, double *high, tn_node **from, int *n_from);
+
+// The same bounds in steps of y, and the rounding that the graph is to have.
+tn_qlinear_attr tn_quant_bounds(const tn_pass_context *context, const tn_quantised *y, double low, double high);
+
+// What makes a value in floats that is then quantised as y: an operator with one result that nobody else reads, under nodes that bound it.
+typedef struct tn_quant_work {
+    tn_node *node;
+    tn_node *from[TN_QUANT_CHAIN + 1];    // the bounding nodes, then `node`
+    int n_from;
+    tn_qlinear_attr q;
+} tn_quant_work;
+bool tn_quant_work_of(const tn_pass_context *context, const tn_quantised *y, tn_quant_work *work);
+
+// The operator on integers for one on floats, by rows of both; NULL: it is in none.
+const tn_op *tn_quant_whole(const tn_op *const (*rows)[2], size_t count, const tn_op *real);
 
 // A function of one quantised value, perhaps another one for each channel (axis 1).
 #define TN_QUANT_NODES 16     // of a function written out

@@ -138,3 +138,32 @@ tn_value *tn_peel_bounds(const tn_pass_context *context, tn_value *value, double
     }
     return value;
 }
+
+tn_qlinear_attr tn_quant_bounds(const tn_pass_context *context, const tn_quantised *y, double low, double high)
+{
+    return (tn_qlinear_attr){.rounding = context->rounding, .low = low > -INFINITY ? tn_quantise_one(y, low) : INT16_MIN,
+                             .high = high < INFINITY ? tn_quantise_one(y, high) : INT16_MAX};
+}
+
+bool tn_quant_work_of(const tn_pass_context *context, const tn_quantised *y, tn_quant_work *work)
+{
+    double low, high;
+    work->n_from = 0;
+    const tn_value *value = tn_peel_bounds(context, y->x, &low, &high, work->from, &work->n_from);
+    work->node = value && tn_used_once(context, value) ? value->producer : NULL;
+    if (!work->node || work->node->n_out != 1) {
+        return false;
+    }
+    work->from[work->n_from++] = work->node;
+    work->q = tn_quant_bounds(context, y, low, high);
+    return true;
+}
+
+const tn_op *tn_quant_whole(const tn_op *const (*rows)[2], size_t count, const tn_op *real)
+{
+    const tn_op *whole = NULL;
+    for (size_t i = 0; i < count; i++) {
+        whole = rows[i][0] == real ? rows[i][1] : whole;
+    }
+    return whole;
+}
