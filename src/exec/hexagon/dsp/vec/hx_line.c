@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks for the straight line that gives the bytes of base/requant.h, for every sum that a channel can have: first where a line must begin
-// if arithmetic were exact, then whether the vector unit's, imitated here, is right on both sides of every byte's first sum.
+// if arithmetic were exact, then whether the vector unit's is right on both sides of every byte's first sum.
 // Ownership: none. Threads: any.
 #include "exec/hexagon/dsp/vec/hx_line.h"
 
-enum { MANTISSA = 24, EXPONENT_BIAS = 127, MOST_EXPONENT = 14, FRACTION_MIN = 16, GUARD = 9, TRIES = 9 };
+enum { MANTISSA = 24, EXPONENT_BIAS = 127, MOST_EXPONENT = 14, FRACTION_MIN = 16, GUARD = 9, TRIES = 9, WORDS = 32 };
 
 // The channel's factor is multiplier / 2^(31 + e).
 typedef struct factor {
@@ -36,11 +36,11 @@ static int find_factor(factor *f, const tn_hx_requant *r, int rounding)
     return 1;
 }
 
-// The least sum whose result is at least `want`: (want - 1/2) / factor, and where that is so near a whole number that rounding counts, as
-// the definition decides.
-static int32_t least_sum(const factor *f, int32_t want)
+// The least sum whose result is at least `want`: about, (want - 1/2) / factor, and where that is so near a whole number that rounding counts,
+// as the definition decides.
+static int32_t least_sum(const factor *f, int32_t want, int64_t about)
 {
-    const int64_t about = (2 * (int64_t)want - 1) * (f->sum_step / 2), one = INT64_C(1) << f->bits, rest = about & (one - 1);
+    const int64_t one = INT64_C(1) << f->bits, rest = about & (one - 1);
     const int32_t below = (int32_t)(about >> f->bits);
     if (f->rounding == TN_HEX_FIXED_Q31) {
         int32_t at = below - 2;   // rounding twice moves it by less than two
@@ -61,33 +61,46 @@ static int32_t least_sum(const factor *f, int32_t want)
     return at;
 }
 
-// What the vector unit makes of a sum with the line's start in it.
-static int32_t byte_of(const tn_hx_line *line, int64_t sum)
-{
-    const int64_t high = line->multiplier >> 16, product = (sum >> 16) * line->low + sum * high;
-    const int32_t v = (int32_t)((product + (1 << 14)) >> 15);
-    int32_t h = v >> 16;
-    if (line->limit && (h & ((2 << line->down) - 1)) == line->odd && (v & 0xffff) < line->limit) {
-        h--;
-    }
-    return h >> line->down;
-}
-
 // The first sum of each byte.
 typedef struct firsts {
-    int32_t sums[256];
+    int32_t sums[256] __attribute__((aligned(128)));
+    int32_t bytes[WORDS] __attribute__((aligned(128)));      // 0, 1, 2 ...
     int32_t low, high;           // bytes low + 1..high
 } firsts;
 
+// Words of two vectors side by side, as tn_hx_line_halves has them: those of a in the even halves.
+static HVX_Vector beside(HVX_Vector a, HVX_Vector b) { return Q6_Vh_vshuffe_VhVh(b, a); }
+
+// Halves that are all ones where v > limit.
+static HVX_Vector above(HVX_Vector a, HVX_Vector b, int32_t limit)
+{
+    const HVX_Vector l = Q6_V_vsplat_R(limit), ones = Q6_V_vsplat_R(-1);
+    return beside(Q6_V_vand_QV(Q6_Q_vcmp_gt_VwVw(a, l), ones), Q6_V_vand_QV(Q6_Q_vcmp_gt_VwVw(b, l), ones));
+}
+
+// Whether the first sum of each byte, and the one before, are on their sides of it when the vector unit has them.
 static int is_right(const tn_hx_line *line, const firsts *f, int32_t bound, int64_t start)
 {
-    for (int32_t byte = f->low + 1; byte <= f->high; byte++) {
-        const int64_t sum = f->sums[byte], at = sum * (INT64_C(1) << line->left) + start;
-        if ((sum <= bound && byte_of(line, at) < byte) || (sum > -bound && byte_of(line, at - (INT64_C(1) << line->left)) >= byte)) {
-            return 0;
-        }
+    tn_hx_line moved = *line;
+    moved.start = (int32_t)start;
+    const tn_hx_line_lanes lanes = tn_hx_line_splat(&moved);
+    const HVX_Vector one = Q6_V_vsplat_R(1), ones = Q6_V_vsplat_R(-1);
+    HVX_Vector wrong = Q6_V_vzero();
+    for (int32_t byte = 0; byte < 256; byte += 2 * WORDS) {
+        const HVX_Vector a = TN_HX_CV(f->sums + byte), b = TN_HX_CV(f->sums + byte + WORDS);
+        const HVX_Vector bytes = beside(Q6_Vw_vadd_VwVw(TN_HX_CV(f->bytes), Q6_V_vsplat_R(byte)),
+                                        Q6_Vw_vadd_VwVw(TN_HX_CV(f->bytes), Q6_V_vsplat_R(byte + WORDS)));
+        const HVX_Vector at = Q6_Vh_vasr_VhR(tn_hx_line_halves(a, b, &lanes, line->limit != 0), line->down);
+        const HVX_Vector before = Q6_Vh_vasr_VhR(tn_hx_line_halves(Q6_Vw_vsub_VwVw(a, one), Q6_Vw_vsub_VwVw(b, one), &lanes, line->limit != 0),
+                                                 line->down);
+        const HVX_Vector late = Q6_V_vand_QV(Q6_Q_vcmp_gt_VhVh(bytes, at), ones);
+        const HVX_Vector early = Q6_V_vnot_V(Q6_V_vand_QV(Q6_Q_vcmp_gt_VhVh(bytes, before), ones));
+        HVX_Vector here = Q6_V_vor_VV(Q6_V_vand_VV(late, Q6_V_vnot_V(above(a, b, bound))), Q6_V_vand_VV(early, above(a, b, -bound)));
+        const HVX_VectorPred used = Q6_Q_and_QQ(Q6_Q_vcmp_gt_VhVh(bytes, Q6_V_vsplat_R(f->low * 0x00010001)),
+                                                Q6_Q_vcmp_gt_VhVh(Q6_V_vsplat_R((f->high + 1) * 0x00010001), bytes));
+        wrong = Q6_V_vor_VV(wrong, Q6_V_vand_QV(used, here));
     }
-    return 1;
+    return !tn_hx_any(Q6_Q_vcmp_gt_VuwVuw(wrong, Q6_V_vzero()));
 }
 
 // Bits of fraction: as many as `most`, and as leave sums, and twice the 256 bytes, within 32 bits (the multiplier may be half of its range).
@@ -110,10 +123,11 @@ static int fit(tn_hx_line *line, const factor *f, const firsts *first, int64_t m
     line->limit = 0;
     const int64_t byte_step = (int64_t)((UINT64_C(1) << (fraction + 31 + GUARD)) / (uint64_t)multiplier);   // a byte, where the product begins
     int64_t least[2] = {INT32_MIN, INT32_MIN}, latest[2] = {INT32_MAX, INT32_MAX};   // of even results, odd ones
-    for (int32_t byte = first->low + 1; byte <= first->high; byte++) {
-        const int32_t odd = (byte - zero) & 1;
-        const int64_t sum = first->sums[byte], reach = (byte * byte_step) >> GUARD;   // where the product reaches the byte
-        const int64_t from = reach - sum * (INT64_C(1) << line->left), to = from + (INT64_C(1) << line->left);
+    int64_t scaled = (first->low + 1) * byte_step;
+    for (int32_t byte = first->low + 1; byte <= first->high; byte++, scaled += byte_step) {
+        const int32_t odd = (byte - zero) & 1, sum = first->sums[byte];
+        const int64_t reach = scaled >> GUARD;   // where the product reaches the byte
+        const int64_t from = reach - (int64_t)((uint64_t)(int64_t)sum << line->left), to = from + (INT64_C(1) << line->left);
         least[odd] = sum <= bound && from > least[odd] ? from : least[odd];
         latest[odd] = sum > -bound && to < latest[odd] ? to : latest[odd];
     }
@@ -143,6 +157,9 @@ int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int rounding, int3
 {
     factor f;
     firsts first = {.low = low, .high = high};
+    for (int32_t i = 0; i < WORDS; i++) {
+        first.bytes[i] = i;
+    }
     if (r->bound >= 1u << (MANTISSA - 1) || !find_factor(&f, r, rounding)) {
         return 0;
     }
@@ -153,8 +170,9 @@ int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int rounding, int3
     line->left = fraction - f.e;
     line->down = fraction - FRACTION_MIN;
     line->odd = zero & 1 ? 0 : 1 << line->down;
-    for (int32_t byte = low + 1; byte <= high; byte++) {
-        const int32_t sum = least_sum(&f, byte - zero);
+    int64_t about = (2 * ((int64_t)low + 1 - zero) - 1) * (f.sum_step / 2);
+    for (int32_t byte = low + 1; byte <= high; byte++, about += f.sum_step / 2 * 2) {
+        const int32_t sum = least_sum(&f, byte - zero, about);
         first.sums[byte] = sum > bound + 1 ? bound + 1 : sum < -bound ? -bound : sum;
     }
     // Lines that are a little steeper or flatter do as well; some have room where the others have none.
