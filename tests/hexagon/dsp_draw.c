@@ -65,11 +65,11 @@ static void set_multiplier(dsp_case *c, uint32_t i, double factor)
     c->shifts[i] = e;
 }
 
-// A factor of the given size, now and then a power of two, which makes exact halves.
+// A factor of the given size, now and then a power of two, which makes exact halves, or a part of one, which makes halves to within float32.
 static double draw_factor(tn_rand *r, double about)
 {
     const double f = about * exp2(tn_rand_real(r, -2, 2));
-    return chance(r, 20) ? exp2(round(log2(f))) : f;
+    return chance(r, 20) ? exp2(round(log2(f))) : f < 0.5 && chance(r, 25) ? 1 / (2 * round(0.5 / f)) : f;
 }
 
 static void draw_multipliers(dsp_case *c, tn_rand *r, uint32_t n, double about)
