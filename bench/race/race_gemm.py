@@ -4,7 +4,7 @@
 200 shapes M x K x N: 1x1 convolutions as products (pixels x channels x channels), dense layers of encoders and decoders at several lengths,
 classifiers, recurrent gates. B is constant, as weights are: Tenon, onnxruntime and oneDNN (torch) pack it ahead, OpenBLAS (numpy) takes it as
 it is. Every engine lives in a process of its own and they take turns; one thread, whose own time counts (CLOCK_THREAD_CPUTIME_ID). Products
-are compared, not calls: what an engine takes for a product of 1 x 1 x 1, called the same way, is subtracted from its times. All memory of
+are compared, not calls: what an engine takes for a product of next to nothing, called the same way, is subtracted from its times. All memory of
 the caller's is aligned to a cache line. For small products, where the call from Python would still count, Tenon's time is that of the node by
 its recorder, and oneDNN and onnxruntime are left out. Told are the median and the worst of rival / Tenon for each rival and for the best of
 them; above 1 Tenon is faster.
@@ -67,7 +67,7 @@ def shapes():
 # ---- engines ----
 
 def is_small(m, k, n):
-    """Whether calls from Python would count. The product of 1 x 1 x 1 is such a call and no more."""
+    """Whether calls from Python would count. 1 x 1 x 1 shows what a call takes, 1 x 1 x 2 what is left of it for small products."""
     return 1 < m * k * n < SMALL
 
 
@@ -176,8 +176,8 @@ def worker(engine, wanted):
 
     random, held = np.random.default_rng(0), {}
     try:
-        call = ENGINES[engine](1, 1, 1, np.ones((1, 1), np.float32), np.ones((1, 1), np.float32))
-        overhead = least(call, 0.3, 20)
+        calls = [ENGINES[engine](1, 1, n, np.ones((1, 1), np.float32), np.ones((1, n), np.float32)) for n in (1, 2)]
+        overhead = [least(call, 0.3, 20) if call else 0 for call in calls]
         print("ready", file=answers, flush=True)
     except Exception as why:                 # not installed, or without what is asked of it
         print(f"absent: {why}", file=answers, flush=True)
@@ -191,8 +191,7 @@ def worker(engine, wanted):
             held[index] = ENGINES[engine](m, k, n, a, b)
         run = held[index]
         seconds = least(run, SPIN, max(1, int(2e6 / (m * k * n)))) if run else 0
-        if run and not getattr(run, "times", False):
-            seconds = max(seconds - overhead, seconds / 10)
+        seconds = max(seconds - overhead[is_small(m, k, n)], seconds / 10)
         print(seconds, file=answers, flush=True)
 
 

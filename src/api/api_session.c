@@ -128,13 +128,18 @@ static tn_status set_cpu(tenon_session *session, const tenon_session_options *op
     session->context.threads = options->threads ? options->threads : pooled ? pooled : session->context.cpu.cores;
     session->context.threads = pooled ? TN_MIN(pooled, session->context.threads) : session->context.threads;
     const bool half = options->precision && strcmp(options->precision, "fp16") == 0;
-    if (options->precision && !half && strcmp(options->precision, "fp32") != 0 && strcmp(options->precision, "int8") != 0) {
-        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision of this build; there are: fp32, fp16, int8", options->precision);
+    const bool bf16 = options->precision && strcmp(options->precision, "bf16") == 0;
+    if (options->precision && !half && !bf16 && strcmp(options->precision, "fp32") != 0 && strcmp(options->precision, "int8") != 0) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision of this build; there are: fp32, fp16, bf16, int8", options->precision);
     }
     if (half && (!options->device || strcmp(options->device, "opencl") != 0)) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "fp16 is a precision of the device opencl only");
     }
-    session->context.precision = half ? "fp16" : "fp32";
+    if (bf16 && options->device && strcmp(options->device, "cpu") != 0) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "bf16 is a precision of the device cpu only");
+    }
+    session->context.cpu.features |= bf16 ? TN_CPU_BF16_WEIGHTS : 0;
+    session->context.precision = half ? "fp16" : bf16 ? "bf16" : "fp32";
     return make_workers(session, options, diag);
 }
 

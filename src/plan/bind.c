@@ -159,6 +159,15 @@ static tn_status check_wishes(bind *b, const tn_node *node, const tn_step *step)
         snprintf(what, sizeof what, "runs on %s instead of %s: %s", step->device, wanted, bid.refusal ? bid.refusal : "that was dearer with transfers and calls");
         TN_TRY(tell(b, node, TN_STRICT_DEVICE, what));
     }
+    if (context->precision && strcmp(context->precision, "bf16") == 0) {
+        // A precision of weights: what has none loses nothing.
+        const tn_tensor *weights = step->call.n_in > 1 ? step->call.in[1] : NULL;
+        if (!is_float(weights) || !weights->data || weights->shape.rank < 2 || step->kernel->cpu & TN_CPU_BF16_WEIGHTS) {
+            return TN_OK;
+        }
+        context->precision_events++;
+        return tell(b, node, TN_STRICT_PRECISION, "keeps its weights in fp32 instead of bf16");
+    }
     bool floats = false;
     for (int i = 0; i < step->call.n_in + step->call.n_out && !floats; i++) {
         floats = is_float(i < step->call.n_in ? step->call.in[i] : step->call.out[i - step->call.n_in]);

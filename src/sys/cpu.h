@@ -40,4 +40,7 @@ void tn_cpu_probe(tn_cpu *cpu);
 // everything below it on its architecture). NULL allows all. Returns 0 and sets *known = 0 for an unknown level.
 uint32_t tn_cpu_mask(const char *level, int *known);
 
+// No property of a processor: rows that keep weights as bf16 ask for it, and sessions of precision bf16 have it.
+#define TN_CPU_BF16_WEIGHTS (UINT32_C(1) << 31)
+
 #endif

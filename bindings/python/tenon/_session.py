@@ -187,7 +187,7 @@ class InferenceSession:
     """A model, opened, optimised and ready to run.
 
     model: path of a model file, or its bytes.
-    device: "cpu", "opencl", "hexagon", or None for the best that needs no name. threads: 0 for one per core. precision: "fp32", "fp16" (opencl), "int8"; None:
+    device: "cpu", "opencl", "hexagon", or None for the best that needs no name. threads: 0 for one per core. precision: "fp32", "fp16" (opencl), "bf16" (cpu), "int8"; None:
     "fp32", and for a model that comes quantised integers where the CPU is faster with them.
     calibration: for precision "int8", a list of feeds as for run(): activations are quantised by the ranges that they lead to.
     strict: True, or any of "device", "reference", "precision": what raises Error(FALLBACK) instead of logging a warning.

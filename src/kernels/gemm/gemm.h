@@ -23,6 +23,9 @@ typedef struct tn_gemm {
     const float *a;                     // [batch...][m, k], rows lda apart
     ptrdiff_t lda;
     const float *b;                     // packed; or [k, n] with rows ldb apart when ldb > 0
+    const uint16_t *b_bf16;             // instead of b: the packed columns as bf16
+    float *panels;                      // with b_bf16 and more rows than streams take: for each thread's slot room for columns as floats
+    size_t panel_floats;                // of a slot: tn_gemm_panel_floats
     ptrdiff_t ldb;
     const float *b_last;                // with ldb: the last group, packed, where n is no multiple of the lanes
     float *c;                           // [batch][m, n] dense, rows ldc apart
@@ -41,6 +44,10 @@ size_t tn_gemm_packed_floats(int lanes, int64_t k, int64_t n);
 
 // Chooses few and the chunks for a second-level cache of l2 bytes: from shapes and the machine only.
 void tn_gemm_block(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2);
+void tn_gemm_block_bf16(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2);   // for b_bf16
+
+// Room for one slot's columns of a product with b_bf16; 0: it needs none.
+size_t tn_gemm_panel_floats(const tn_gemm *gemm, const tn_tile_facts *facts);
 
 void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm);
 
@@ -48,6 +55,10 @@ void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm);
 // any alignment.
 void tn_gemm_pack(float *packed, const void *src, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n, int lanes, int q, int64_t first,
                   int64_t count);
+
+// The same, rounded to bf16.
+void tn_gemm_pack_bf16(uint16_t *packed, const void *src, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n, int lanes, int q, int64_t first,
+                       int64_t count);
 
 // The same at run time, for floats at their alignment and with row or column 1, by a tier's own code.
 void tn_gemm_pack_fast(const tn_tiles *tiles, float *packed, const float *src, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n, int q,
@@ -65,10 +76,14 @@ static inline int64_t tn_gemm_groups(int lanes, int q, int64_t n) { return (n + 
 // What the rows of one tier share (gemm_rows.c).
 bool tn_matmul_match_f32(const tn_query *query, const char **why);
 bool tn_gemm_match_f32(const tn_query *query, const char **why);
+bool tn_matmul_match_bf16(const tn_query *query, const char **why);
+bool tn_gemm_match_bf16(const tn_query *query, const char **why);
 tn_status tn_matmul_run_f32(const tn_call *call, const tn_tiles *tiles);
 
 #define TN_GEMM_TIER(tier)                                        \
     double tn_matmul_cost_##tier(const tn_query *query);          \
+    double tn_matmul_cost_bf16_##tier(const tn_query *query);     \
+    tn_status tn_matmul_prepare_bf16_##tier(tn_prepare *prepare); \
     tn_status tn_matmul_prepare_##tier(tn_prepare *prepare);
 
 TN_GEMM_TIER(avx512)

@@ -6,6 +6,12 @@
 #include "kernels/simd/vec.h"
 #include "ops/nn/op_matmul.h"
 
+// Bf16 is the upper half of a float.
+TN_INLINE tn_vf load_bf16(const uint16_t *p)
+{
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(_mm_loadu_si128((const void *)p)), 16));
+}
+
 #include "kernels/gemm/gemm_pack.inc"
 #include "kernels/gemm/tile.inc"
 
@@ -26,9 +32,7 @@ const tn_tiles tn_tiles_avx2 = {
      {tile_1x2, tile_2x2, tile_3x2, tile_4x2, tile_5x2, tile_6x2},
      {tile_1x3, tile_2x3, tile_3x3, tile_4x3},
      {tile_1x4, tile_2x4}},
-    {{stream_1x1, stream_1x2, stream_1x3, stream_1x4, stream_1x5, stream_1x6},
-     {stream_2x1, stream_2x2, stream_2x3},
-     {stream_3x1, stream_3x2}},
+    TILES_STREAMS,
     activate,
     pack_vector,
 };
@@ -64,6 +68,32 @@ static const tn_kernel rows[] = {
      .match = tn_gemm_match_f32,
      .cost = tn_matmul_cost_avx2,
      .prepare = tn_matmul_prepare_avx2,
+     .run = run_matmul},
+    {.name = "matmul_bf16_avx2",
+     .op = &tn_op_matmul,
+     .types = {TN_F32, TN_F32, TN_F32, TN_F32},
+     .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
+     .impl = TN_IMPL_AVX2,
+     .tag = "gemm_bf16",
+     .version = 1,
+     .cpu = TN_CPU_AVX2 | TN_CPU_BF16_WEIGHTS,
+     .aligned_constants = true,
+     .match = tn_matmul_match_bf16,
+     .cost = tn_matmul_cost_bf16_avx2,
+     .prepare = tn_matmul_prepare_bf16_avx2,
+     .run = run_matmul},
+    {.name = "gemm_bf16_avx2",
+     .op = &tn_op_gemm,
+     .types = {TN_F32, TN_F32, TN_F32, TN_F32},
+     .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
+     .impl = TN_IMPL_AVX2,
+     .tag = "gemm_bf16",
+     .version = 1,
+     .cpu = TN_CPU_AVX2 | TN_CPU_BF16_WEIGHTS,
+     .aligned_constants = true,
+     .match = tn_gemm_match_bf16,
+     .cost = tn_matmul_cost_bf16_avx2,
+     .prepare = tn_matmul_prepare_bf16_avx2,
      .run = run_matmul},
 };
 

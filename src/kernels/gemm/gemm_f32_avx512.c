@@ -6,6 +6,12 @@
 #include "kernels/simd/vec.h"
 #include "ops/nn/op_matmul.h"
 
+// Bf16 is the upper half of a float.
+TN_INLINE tn_vf load_bf16(const uint16_t *p)
+{
+    return _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(_mm256_loadu_si256((const void *)p)), 16));
+}
+
 #include "kernels/gemm/gemm_pack.inc"
 #include "kernels/gemm/tile.inc"
 
@@ -29,9 +35,7 @@ const tn_tiles tn_tiles_avx512 = {
       tile_12x2, tile_13x2, tile_14x2},
      {tile_1x3, tile_2x3, tile_3x3, tile_4x3, tile_5x3, tile_6x3, tile_7x3, tile_8x3, tile_9x3},
      {tile_1x4, tile_2x4, tile_3x4, tile_4x4, tile_5x4, tile_6x4}},
-    {{stream_1x1, stream_1x2, stream_1x3, stream_1x4, stream_1x5, stream_1x6},
-     {stream_2x1, stream_2x2, stream_2x3},
-     {stream_3x1, stream_3x2}},
+    TILES_STREAMS,
     activate,
     pack_vector,
 };
@@ -67,6 +71,32 @@ static const tn_kernel rows[] = {
      .match = tn_gemm_match_f32,
      .cost = tn_matmul_cost_avx512,
      .prepare = tn_matmul_prepare_avx512,
+     .run = run_matmul},
+    {.name = "matmul_bf16_avx512",
+     .op = &tn_op_matmul,
+     .types = {TN_F32, TN_F32, TN_F32, TN_F32},
+     .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
+     .impl = TN_IMPL_AVX512,
+     .tag = "gemm_bf16",
+     .version = 1,
+     .cpu = TN_CPU_AVX512 | TN_CPU_BF16_WEIGHTS,
+     .aligned_constants = true,
+     .match = tn_matmul_match_bf16,
+     .cost = tn_matmul_cost_bf16_avx512,
+     .prepare = tn_matmul_prepare_bf16_avx512,
+     .run = run_matmul},
+    {.name = "gemm_bf16_avx512",
+     .op = &tn_op_gemm,
+     .types = {TN_F32, TN_F32, TN_F32, TN_F32},
+     .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
+     .impl = TN_IMPL_AVX512,
+     .tag = "gemm_bf16",
+     .version = 1,
+     .cpu = TN_CPU_AVX512 | TN_CPU_BF16_WEIGHTS,
+     .aligned_constants = true,
+     .match = tn_gemm_match_bf16,
+     .cost = tn_matmul_cost_bf16_avx512,
+     .prepare = tn_matmul_prepare_bf16_avx512,
      .run = run_matmul},
 };
 

@@ -49,6 +49,24 @@ void tn_gemm_pack(float *packed, const void *src, ptrdiff_t row, ptrdiff_t colum
     }
 }
 
+void tn_gemm_pack_bf16(uint16_t *packed, const void *src, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n, int lanes, int q, int64_t first,
+                       int64_t count)
+{
+    for (int64_t group = first; group < first + count; group++) {
+        const int64_t n0 = group * q * lanes, width = TN_MIN((int64_t)q, (n - n0 + lanes - 1) / lanes) * lanes;
+        uint16_t *to = packed + n0 * k;
+        for (int64_t i0 = 0; i0 < k; i0 += PACK_SQUARE) {
+            const int64_t i1 = TN_MIN(k, i0 + PACK_SQUARE);
+            for (int64_t lane = 0; lane < width; lane++) {
+                for (int64_t i = i0; i < i1; i++) {
+                    const float value = n0 + lane < n ? tn_load_f32(src, (size_t)(i * row + (n0 + lane) * column)) : 0.0f;
+                    to[i * width + lane] = tn_bf16_from_f32(value);
+                }
+            }
+        }
+    }
+}
+
 void tn_gemm_pack_fast(const tn_tiles *tiles, float *packed, const float *src, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n, int q,
                        int64_t first, int64_t count)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the rows of matmul and gemm share on all tiers: reading the operands' shapes, choosing what is packed when, running.
 // Constant B is packed when the plan is made. Other B are packed at each run into the workspace, unless one tile of rows covers
-// all of A: then each column is read once anyway, and B is used where it lies.
+// all of A: then each column is read once anyway, and B is used where it lies. The rows of bf16 take constant B only and keep them so;
+// arithmetic is that of float32.
 // Ownership: parameters live in the plan's arena. Threads: any.
 #include "kernels/gemm/gemm.h"
 
@@ -29,6 +30,9 @@ typedef struct matmul_params {
     tn_gemm gemm;                // all but the pointers, which run sets
     tn_act act;
     bool b_constant, b_in_place, copy_a, copy_bias;
+    bool bf16;                   // packed columns are bf16
+    unsigned slots;              // that there are panels for
+    size_t panels_at;
     ptrdiff_t a_row;             // floats from row to row in the copy of a
     size_t bias_at, a_at, b_at;  // bytes in the workspace
     size_t b_floats;             // of one packed matrix, or of the last group
@@ -129,6 +133,18 @@ bool tn_gemm_match_f32(const tn_query *query, const char **why)
     return operands_are_f32(query, why);
 }
 
+static bool has_weights(const tn_query *query, const char **why)
+{
+    if (!query->in[1] || !query->in[1]->data) {
+        *why = "operand 1 is no constant";
+        return false;
+    }
+    return true;
+}
+
+bool tn_matmul_match_bf16(const tn_query *query, const char **why) { return has_weights(query, why) && tn_matmul_match_f32(query, why); }
+bool tn_gemm_match_bf16(const tn_query *query, const char **why) { return has_weights(query, why) && tn_gemm_match_f32(query, why); }
+
 static int choose_q(const product *p, const tn_tile_facts *facts)
 {
     if (p->m <= TN_STREAM_MAX_P) {
@@ -137,7 +153,11 @@ static int choose_q(const product *p, const tn_tile_facts *facts)
     return tn_tile_choose_q(facts, p->m, (p->n + facts->lanes - 1) / facts->lanes);
 }
 
-static double cost(const tn_query *query, const tn_tile_facts *facts)
+// Half the bytes; and where it is the arithmetic that takes the time, who asked for bf16 is to get it.
+#define BF16_STREAM 0.5
+#define BF16_COMPUTE 0.95
+
+static double cost(const tn_query *query, const tn_tile_facts *facts, bool bf16)
 {
     const product p = product_of(query->op, query->attr, query->in, query->n_in);
     const double vectors = (double)((p.n + facts->lanes - 1) / facts->lanes);
@@ -145,6 +165,9 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
     // Bytes of B at 40 bytes a nanosecond; wider vectors win a tie.
     const double stream = (double)p.k * vectors * facts->lanes * 4.0 / 40.0 * (1.0 + 0.5 / facts->lanes);
     const double pack = query->in[1]->data ? 0.0 : 2.0 * stream * (double)p.b_count;
+    if (bf16) {
+        return 190.0 + (double)p.count * TN_MAX(BF16_COMPUTE * compute, BF16_STREAM * stream);
+    }
     return 200.0 + (double)p.count * TN_MAX(compute, stream) + pack;
 }
 
@@ -164,6 +187,11 @@ static void pack_group(void *dst, const tn_query *query, const void *params, int
     const int64_t groups = tn_gemm_groups(lanes, x->gemm.q, p->n), i = part / groups;
     ptrdiff_t row, column;
     b_strides(p, &row, &column);
+    if (x->bf16) {
+        tn_gemm_pack_bf16((uint16_t *)dst + (size_t)i * x->b_floats, (const char *)query->in[1]->data + (size_t)(i * p->k * p->n) * sizeof(float), row,
+                          column, p->k, p->n, lanes, x->gemm.q, part % groups, 1);
+        return;
+    }
     tn_gemm_pack((float *)dst + (size_t)i * x->b_floats, (const char *)query->in[1]->data + (size_t)(i * p->k * p->n) * sizeof(float), row, column,
                  p->k, p->n, lanes, x->gemm.q, part % groups, 1);
 }
@@ -203,10 +231,15 @@ static tn_status prepare_b(tn_prepare *prepare, matmul_params *x)
     if (!x->b_constant) {
         return tn_scratch_add(prepare, floats, 1, &x->b_at);
     }
+    if (x->bf16) {
+        x->slots = TN_MAX(1u, prepare->query->threads);
+        x->gemm.panel_floats = tn_gemm_panel_floats(&x->gemm, x->facts);
+        TN_TRY(tn_scratch_add(prepare, x->gemm.panel_floats, x->slots * sizeof(float), &x->panels_at));
+    }
     prepare->packs[0] = (tn_pack){.operand = 1,
-                                  .id = "gemm_f32_panels",
+                                  .id = x->bf16 ? "gemm_bf16_panels" : "gemm_f32_panels",
                                   .variant = tn_gemm_variant(lanes, x->gemm.q, p->k, p->n, p->trans_b),
-                                  .bytes = floats,
+                                  .bytes = x->bf16 ? floats / 2 : floats,
                                   .pack = pack_constant,
                                   .part = pack_group,
                                   .parts = pack_parts(x)};
@@ -240,12 +273,13 @@ static tn_status prepare_a(tn_prepare *prepare, matmul_params *x)
     return tn_scratch_add(prepare, rows, sizeof(float), &x->a_at);
 }
 
-static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
+static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts, bool bf16)
 {
     const tn_query *query = prepare->query;
     matmul_params *x;
     TN_TRY(tn_prepare_params(prepare, sizeof *x, (void **)&x));
     x->facts = facts;
+    x->bf16 = bf16;
     x->product = product_of(query->op, query->attr, query->in, query->n_in);
     const product *p = &x->product;
     tn_gemm *g = &x->gemm;
@@ -268,7 +302,11 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
         g->alpha = (float)attr->alpha;
         x->act = attr->act;
     }
-    tn_gemm_block(g, facts, query->cpu->l2);
+    if (bf16) {
+        tn_gemm_block_bf16(g, facts, query->cpu->l2);
+    } else {
+        tn_gemm_block(g, facts, query->cpu->l2);
+    }
     if (x->copy_bias) {
         TN_TRY(tn_scratch_add(prepare, (size_t)TN_MAX(p->m, p->n), sizeof(float), &x->bias_at));
     }
@@ -339,7 +377,10 @@ static void fill_workspace(const tn_call *call, const matmul_params *x, tn_gemm 
         g->a = f.dst;
         tn_workers_run(call->workers, copy_rows, &f, (size_t)(p->a_count * p->m), 8);
     }
-    if (x->b_constant) {
+    if (x->bf16) {
+        g->b_bf16 = call->packed[0];
+        g->panels = (float *)(scratch + x->panels_at);
+    } else if (x->b_constant) {
         g->b = call->packed[0];
     } else if (x->b_in_place) {
         g->b = call->in[1]->data;
@@ -395,13 +436,16 @@ tn_status tn_matmul_run_f32(const tn_call *call, const tn_tiles *tiles)
     }
     set_bias(call, x, &g);
     fill_workspace(call, x, &g);
-    tn_gemm_run(call->workers, &g);
+    // Panels are for as many slots as the plan knew of.
+    tn_gemm_run(x->bf16 && tn_workers_count(call->workers) > x->slots ? NULL : call->workers, &g);
     return TN_OK;
 }
 
-#define TIER(tier)                                                                                       \
-    double tn_matmul_cost_##tier(const tn_query *query) { return cost(query, &tn_tile_facts_##tier); }   \
-    tn_status tn_matmul_prepare_##tier(tn_prepare *p) { return prepare(p, &tn_tile_facts_##tier); }
+#define TIER(tier)                                                                                                   \
+    double tn_matmul_cost_##tier(const tn_query *query) { return cost(query, &tn_tile_facts_##tier, false); }        \
+    double tn_matmul_cost_bf16_##tier(const tn_query *query) { return cost(query, &tn_tile_facts_##tier, true); }    \
+    tn_status tn_matmul_prepare_##tier(tn_prepare *p) { return prepare(p, &tn_tile_facts_##tier, false); }           \
+    tn_status tn_matmul_prepare_bf16_##tier(tn_prepare *p) { return prepare(p, &tn_tile_facts_##tier, true); }
 
 TIER(avx512)
 TIER(avx2)

@@ -20,18 +20,20 @@ typedef struct grid {
 
 typedef struct matrix {
     const float *a, *b;
+    const uint16_t *b_bf16;
     float *c;
     const float *residual;
 } matrix;
 
 static matrix matrix_of(const tn_gemm *g, int64_t index)
 {
-    matrix x = {g->a, g->b, g->c + index * g->m * g->n, g->residual ? g->residual + index * g->m * g->n : NULL};
+    matrix x = {g->a, g->b, g->b_bf16, g->c + index * g->m * g->n, g->residual ? g->residual + index * g->m * g->n : NULL};
     for (int d = g->batch_rank - 1; d >= 0; d--) {
         const int64_t i = index % g->batch[d];
         index /= g->batch[d];
         x.a += i * g->a_batch[d];
-        x.b += i * g->b_batch[d];
+        x.b = x.b ? x.b + i * g->b_batch[d] : NULL;
+        x.b_bf16 = x.b_bf16 ? x.b_bf16 + i * g->b_batch[d] : NULL;
     }
     return x;
 }
@@ -81,7 +83,9 @@ static int set_group(tn_tile *t, const grid *w, const matrix *x, int64_t m, int6
     const int vectors = (int)columns == g->q * lanes ? g->q : ((int)columns + lanes - 1) / lanes;
     t->a = x->a + m * g->lda + k0;
     t->b_step = vectors * lanes;
-    if (g->ldb == 0) {
+    if (x->b_bf16) {
+        t->b_bf16 = x->b_bf16 + n0 * g->k + k0 * t->b_step;
+    } else if (g->ldb == 0) {
         t->b = x->b + n0 * g->k + k0 * t->b_step;
     } else if (columns == t->b_step) {
         t->b_step = g->ldb;
@@ -103,7 +107,7 @@ static int set_group(tn_tile *t, const grid *w, const matrix *x, int64_t m, int6
 #define AHEAD_BYTES 1024
 #define AHEAD_ROWS 8
 
-static void run_streams(const grid *w, const matrix *x, const unit *u)
+static void run_streams(const grid *w, const matrix *x, const unit *u, float *panel)
 {
     const tn_gemm *g = w->gemm;
     const int lanes = g->tiles->facts->lanes;
@@ -112,26 +116,35 @@ static void run_streams(const grid *w, const matrix *x, const unit *u)
     const int64_t whole = TN_MIN(u->g1, g->n / (2 * lanes)), most = TN_STREAM_MAX_S / p;
     const int64_t cuts = tn_tile_cuts(TN_MAX(0, whole - u->g0), most);
     const ptrdiff_t group = g->ldb > 0 ? 2 * lanes : 2 * lanes * g->k;
-    const ptrdiff_t ahead = g->ldb > 0 ? AHEAD_ROWS * g->ldb : AHEAD_BYTES / (ptrdiff_t)sizeof(float);
+    const ptrdiff_t ahead = g->ldb > 0 ? AHEAD_ROWS * g->ldb : AHEAD_BYTES / (ptrdiff_t)(x->b_bf16 ? sizeof(uint16_t) : sizeof(float));
     tn_tile t = row_tile(w, u->m0, 0, g->k);
     for (int64_t cut = 0; cut < cuts; cut++) {
         const int64_t first = u->g0 + tn_tile_cut(whole - u->g0, cuts, cut), s = u->g0 + tn_tile_cut(whole - u->g0, cuts, cut + 1) - first;
         set_group(&t, w, x, u->m0, first, 0, g->k);
         t.lanes = g->k;
-        g->tiles->stream[p - 1][s - 1](&t, group, ahead);
+        (x->b_bf16 ? g->tiles->stream_bf16 : g->tiles->stream)[p - 1][s - 1](&t, group, ahead);
     }
     for (int64_t last = TN_MAX(whole, u->g0); last < u->g1; last++) {
         const int vectors = set_group(&t, w, x, u->m0, last, 0, g->k);
+        if (x->b_bf16) {
+            g->tiles->widen(panel, t.b_bf16, g->k * vectors);
+            t.b = panel;
+        }
         g->tiles->tile[vectors - 1][p - 1](&t);
     }
 }
 
-// One group by the rows of an item. `next`: the columns that come after it, of which each tile of rows asks for its share.
-static void run_group(const grid *w, const matrix *x, const unit *u, int64_t group, const float *next)
+// One group by the rows of an item. `next`: the columns that come after it, of which each tile of rows asks for its share; `panel`: where
+// columns that are bf16 become floats.
+static void run_group(const grid *w, const matrix *x, const unit *u, int64_t group, int64_t k0, int64_t k1, const float *next, float *panel)
 {
     const tn_gemm *g = w->gemm;
-    tn_tile t = row_tile(w, u->m0, 0, g->k);
-    const int vectors = set_group(&t, w, x, u->m0, group, 0, g->k);
+    tn_tile t = row_tile(w, u->m0, k0, k1);
+    const int vectors = set_group(&t, w, x, u->m0, group, k0, k1);
+    if (x->b_bf16) {
+        g->tiles->widen(panel, t.b_bf16, (k1 - k0) * vectors);
+        t.b = panel;
+    }
     const int64_t rows = u->m1 - u->m0, cuts = tn_tile_cuts(rows, g->tiles->facts->max_p[vectors]), each = rows / cuts, more = rows % cuts;
     t.next = next;
     t.next_step = next ? (t.b_step + cuts - 1) / cuts : 0;
@@ -156,7 +169,18 @@ static void run_many(const grid *w, const matrix *x, const unit *u)
     const tn_gemm *g = w->gemm;
     const ptrdiff_t step = (ptrdiff_t)g->q * g->tiles->facts->lanes;
     for (int64_t group = u->g0; group < u->g1; group++) {
-        run_group(w, x, u, group, group + 1 < u->g1 ? x->b + (group + 1) * step * g->k : NULL);
+        run_group(w, x, u, group, 0, g->k, group + 1 < u->g1 ? x->b + (group + 1) * step * g->k : NULL, NULL);
+    }
+}
+
+// Columns of bf16 become floats a panel at a time, for all rows of the item.
+static void run_bf16(const grid *w, const matrix *x, const unit *u, float *panel)
+{
+    const tn_gemm *g = w->gemm;
+    for (int64_t group = u->g0; group < u->g1; group++) {
+        for (int64_t k0 = 0; k0 < TN_MAX(1, g->k); k0 += g->k_chunk) {
+            run_group(w, x, u, group, k0, TN_MIN(g->k, k0 + g->k_chunk), NULL, panel);
+        }
     }
 }
 
@@ -189,9 +213,9 @@ static void run_few(const grid *w, const matrix *x, const unit *u)
 
 static void run_items(void *context, size_t first, size_t count, unsigned slot)
 {
-    (void)slot;
     const grid *w = context;
     const tn_gemm *g = w->gemm;
+    float *panel = g->b_bf16 ? g->panels + slot * g->panel_floats : NULL;
     for (size_t i = first; i < first + count; i++) {
         // groups vary fastest: neighbours share the rows
         const int64_t item_n = (int64_t)i % w->items_n, item_m = (int64_t)i / w->items_n % w->items_m;
@@ -203,7 +227,9 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
             .g1 = TN_MIN(w->groups, (item_n + 1) * w->groups_item),
         };
         if (w->stream) {
-            run_streams(w, &x, &u);
+            run_streams(w, &x, &u, panel);
+        } else if (g->b_bf16) {
+            run_bf16(w, &x, &u, panel);
         } else if (g->few) {
             run_few(w, &x, &u);
         } else {
@@ -286,4 +312,21 @@ void tn_gemm_block(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2)
             gemm->k_chunk = (k + cuts - 1) / cuts;
         }
     }
+}
+
+// Streams widen columns as they go; what they do not take needs a panel.
+size_t tn_gemm_panel_floats(const tn_gemm *gemm, const tn_tile_facts *facts)
+{
+    const int64_t width = (int64_t)facts->lanes * gemm->q;
+    return gemm->m > TN_STREAM_MAX_P || gemm->n % width != 0 || gemm->alpha != 1.0f ? (size_t)(gemm->k_chunk * width) : 0;
+}
+
+void tn_gemm_block_bf16(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2)
+{
+    tn_gemm_block(gemm, facts, l2);
+    const int64_t step = (int64_t)sizeof(float) * facts->lanes * gemm->q, most = TN_MAX(1, (int64_t)PANEL_BYTES / step), k = TN_MAX(1, gemm->k);
+    const int64_t cuts = gemm->m <= TN_STREAM_MAX_P ? 1 : tn_tile_cuts(k, most);
+    gemm->k_chunk = tn_tile_cuts(k, cuts);
+    const int64_t p = facts->max_p[2];
+    gemm->row_chunk = TN_MAX(4, (int64_t)((double)l2 / 4.0 / (4.0 * (double)gemm->k_chunk * (double)p))) * p;
 }

@@ -33,6 +33,7 @@ typedef struct tn_tile {
     int64_t n0, n1, n2;
     int64_t lanes, last_lanes;       // k steps of a segment; of the segments with i0 = n0 - 1
     const float *b;
+    const uint16_t *b_bf16;          // tn_stream_fn of bf16 only: what b is there
     ptrdiff_t b_step;                // from one k to the next
     ptrdiff_t b0, b1, b2;            // b of segment (i0, i1, i2) is b + i0 * b0 + i1 * b1 + i2 * b2
     const float *next;               // bytes that are needed soon: each k step asks for the lines of Q vectors, next_step floats after the
@@ -77,6 +78,8 @@ typedef struct tn_tiles {
     const tn_tile_facts *facts;
     tn_tile_fn tile[TN_TILE_MAX_Q][TN_TILE_MAX_P];
     tn_stream_fn stream[TN_STREAM_MAX_P][TN_STREAM_MAX_S];          // [p - 1][s - 1]; NULL where there is none
+    tn_stream_fn stream_bf16[TN_STREAM_MAX_P][TN_STREAM_MAX_S];     // the same with b in bf16, given as b_bf16
+    void (*widen)(float *to, const uint16_t *from, int64_t vectors);  // bf16 to floats
     void (*activate)(float *v, int64_t count, const tn_act *act);   // v[i] = act(v[i])
     // One vector of columns for tn_gemm_pack: see gemm_pack.c.
     void (*pack_vector)(float *to, ptrdiff_t step, const float *from, ptrdiff_t row, ptrdiff_t column, int64_t k, int valid);
