@@ -50,6 +50,7 @@ typedef struct tn_cl_context {
     bool baked;                       // numbers are written into the kernels' text instead of being arguments
     bool no_sampler;                  // texels outside are left out by the kernels, not by the sampler's border
     bool twins;                       // each step that works on images has a program of its own, also where the text is another's
+    bool float_sums;                  // sums of products of bytes are made of floats, which CPUs multiply faster than 32-bit integers
     bool filter_buffers;              // filters are in buffers also where grids are images
     size_t lend_from;                 // bytes of tensors that are worth a buffer over host memory (run/cl_border.h)
     bool checked;                     // kernels report writes outside their grids

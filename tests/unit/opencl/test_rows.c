@@ -171,6 +171,7 @@ static void rows_agree(void **state)
             device->no_sampler = i % 4 == 0;
             device->filter_buffers = i % 3 == 0;
             device->facts.dot = i % 2 == 0;                  // without the built-ins the kernel spells them out
+            device->float_sums = i % 4 == 1;
             device->tile_seed = i % 3 == 0 ? i + 1 : 0;      // a third of the cases with odd tiles, the others with those of a user
             if (is_drawn(*family, i)) {
                 try_case(*family, i);

@@ -102,15 +102,32 @@ static void window_args(tn_cl_build *b, const tn_window *w, const int64_t *x, co
     }
 }
 
-// Sizes of the kernel over words of four channels.
+// Sizes of the kernels over words of four channels.
 typedef struct words {
     int64_t out, in, taps;            // output channels; input channels of one group
     int64_t blocks, group_blocks;     // words of all, of one group's input channels
+    bool depthwise;                   // one input channel to each output
 } words;
 
-// The weights less their zero points in words (conv_bytes.cl), and the sum that each channel starts with. false: a weight does not fit in
-// 8 bits then.
-static bool fill_words(const tn_query *query, const words *s, bool dot, uint8_t *f, int32_t *start)
+typedef enum word_form { BYTES_BY_OUTPUT, BYTES_BY_INPUT, FLOATS, INTS } word_form;   // of weights in conv_bytes (DOT, else, FLOATS), depthwise
+
+#define CHUNK 128                     // blocks of four products of bytes whose sum is below 2^24
+
+static void put_weight(void *f, word_form form, const words *s, int64_t o, int64_t c, int64_t t, int32_t v)
+{
+    const int64_t block = ((o / 4) * s->taps + t) * s->group_blocks + c / 4;
+    if (form == FLOATS) {
+        ((float *)f)[(block * 4 + c % 4) * 4 + o % 4] = (float)v;
+    } else if (form == INTS) {
+        ((int32_t *)f)[((o / 4) * s->taps + t) * 4 + o % 4] = v;
+    } else {
+        const int64_t word = form == BYTES_BY_INPUT ? o % 4 : c % 4, byte = form == BYTES_BY_INPUT ? c % 4 : o % 4;
+        ((int8_t *)f)[(block * 4 + word) * 4 + byte] = (int8_t)v;
+    }
+}
+
+// The weights less their zero points, and the sum that each channel starts with. false: a weight does not fit in 8 bits then.
+static bool fill_words(const tn_query *query, const words *s, word_form form, void *f, int32_t *start)
 {
     const tn_tensor *w = query->in[3], *w_zero = tn_cl_operand(query, 5), *bias = tn_cl_operand(query, 8);
     const int32_t x_zero = tn_cl_zero_at(tn_cl_operand(query, 2), 0);
@@ -119,12 +136,10 @@ static bool fill_words(const tn_query *query, const words *s, bool dot, uint8_t 
         uint32_t sum = bias ? (uint32_t)(int32_t)tn_element(bias, o) : 0;
         for (int64_t i = 0; i < s->in * s->taps; i++) {
             const int32_t v = (int32_t)tn_element(w, o * s->in * s->taps + i) - zero;
-            const int64_t c = i / s->taps, t = i % s->taps;
             if (v < INT8_MIN || v > INT8_MAX) {
                 return false;
             }
-            const int64_t word = dot ? o % 4 : c % 4, byte = dot ? c % 4 : o % 4;
-            f[((((o / 4) * s->taps + t) * s->group_blocks + c / 4) * 4 + word) * 4 + byte] = (uint8_t)(int8_t)v;
+            put_weight(f, form, s, o, i / s->taps, i % s->taps, v);
             sum -= (uint32_t)(x_zero * v);     // modulo 2^32, as sums are
         }
         start[o] = (int32_t)sum;
@@ -144,52 +159,73 @@ static tn_cl_mem *packed_of(tn_cl_build *b, tn_cl_value *x, int64_t blocks)
     return to;
 }
 
+static void word_args(tn_cl_build *b, const tn_query *query, const words *s, const tn_window *window, const int64_t *x, const int64_t *y)
+{
+    window_args(b, window, x, y);
+    tn_cl_int(b, "blocks", s->blocks);
+    tn_cl_int(b, "channels", y[1]);
+    tn_cl_define(b, "OUTER_WORD", "0x%xu", (unsigned)(uint8_t)tn_cl_zero_at(tn_cl_operand(query, 2), 0) * 0x01010101u);
+    if (query->in[0]->dtype == TN_I8) {
+        tn_cl_define(b, "SIGNED", "1");
+    }
+}
+
+// What is of conv_bytes alone: its tile, and how weights lie.
+static void tile_args(tn_cl_build *b, const words *s, word_form form, int64_t group, int64_t pixels)
+{
+    const int64_t out_blocks = TN_CEIL_DIV(s->out, 4);
+    const int p = pixels * out_blocks >= 65536 ? 4 : pixels * out_blocks >= 16384 ? 2 : 1;
+    const int ob = form == FLOATS && group == 1 && out_blocks > 1 ? 2 : 1;
+    tn_cl_int(b, "pixels", pixels);
+    tn_cl_int(b, "group_blocks", s->group_blocks);
+    tn_cl_int(b, "group_out", s->out / group);
+    tn_cl_int(b, "out_blocks", out_blocks);
+    tn_cl_define(b, "P", "%d", p);
+    tn_cl_define(b, "OB", "%d", ob);
+    tn_cl_define(b, "CHUNK", "%d", form == FLOATS ? CHUNK : INT32_MAX / 2);
+    if (form != BYTES_BY_OUTPUT) {
+        tn_cl_define(b, form == FLOATS ? "FLOATS" : "DOT", "1");
+    }
+    tn_cl_end(b, (size_t)TN_CEIL_DIV(pixels, p), (size_t)TN_CEIL_DIV(out_blocks, ob), 1);
+}
+
 // The convolution over words of four channels; false: it does not suit the layer.
 static bool emit_words(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *out, const tn_window *window)
 {
     const tn_qconv_attr *attr = query->attr;
     const int64_t *x = in[0]->shape.dims, *y = out->shape.dims, group = attr->conv.group;
-    const words s = {y[1], x[1] / group, window->kernel[0] * window->kernel[1], TN_CEIL_DIV(x[1], 4), TN_CEIL_DIV(x[1] / group, 4)};
-    const int64_t out_blocks = TN_CEIL_DIV(y[1], 4), count = out_blocks * s.taps * s.group_blocks * 16;
-    const bool whole = group == 1 || (s.in % 4 == 0 && y[1] / group % 4 == 0), bias_known = !tn_cl_operand(query, 8) || query->in[8]->data;
-    if (!whole || !query->in[3]->data || !bias_known || count > INT32_MAX / 8) {
+    const words s = {y[1], x[1] / group, window->kernel[0] * window->kernel[1], TN_CEIL_DIV(x[1], 4), TN_CEIL_DIV(x[1] / group, 4),
+                     group > 1 && group == x[1] && group == y[1]};
+    const word_form form = s.depthwise ? INTS : b->cl->facts.dot ? BYTES_BY_INPUT : b->cl->float_sums ? FLOATS : BYTES_BY_OUTPUT;
+    const int64_t out_blocks = TN_CEIL_DIV(y[1], 4), bytes = out_blocks * s.taps * s.group_blocks * (form == FLOATS ? 64 : 16);
+    const bool whole = s.depthwise || group == 1 || (s.in % 4 == 0 && y[1] / group % 4 == 0), bias_known = !tn_cl_operand(query, 8) || query->in[8]->data;
+    if (!whole || !query->in[3]->data || !bias_known || bytes > INT32_MAX / 8) {
         return false;
     }
-    uint8_t *f = tn_arena_array(&b->scratch, (size_t)count, 1);
+    void *f = tn_arena_array(&b->scratch, (size_t)bytes / 4, 4);
     int32_t *start = tn_arena_array(&b->scratch, (size_t)out_blocks * 4, sizeof *start);
     if (!f || !start) {
-        b->status = tn_fail_memory(b->diag, query->name, (size_t)count);
+        b->status = tn_fail_memory(b->diag, query->name, (size_t)bytes);
         return true;
     }
-    if (!fill_words(query, &s, b->cl->facts.dot, f, start)) {
+    if (!fill_words(query, &s, form, f, start)) {
         return false;
     }
-    const int64_t pixels = y[0] * y[2] * y[3];
-    const int p = pixels * out_blocks >= 65536 ? 4 : pixels * out_blocks >= 16384 ? 2 : 1;
     const epilogue e = epilogue_of(b, query, &attr->q, y[1], NULL);
-    tn_cl_mem *x4 = packed_of(b, in[0], s.blocks), *f4 = tn_cl_upload(b, f, (size_t)count);
+    tn_cl_mem *x4 = packed_of(b, in[0], s.blocks), *weights = tn_cl_upload(b, f, (size_t)bytes);
     tn_cl_mem *starts = tn_cl_upload(b, start, (size_t)out_blocks * 4 * sizeof *start), *to = tn_cl_new_plain(b, out);
-    tn_cl_begin(b, "conv_bytes");
+    tn_cl_begin(b, s.depthwise ? "conv_bytes_depthwise" : "conv_bytes");
     tn_cl_in(b, "uint", "x4", x4);
-    tn_cl_in(b, "uint", "f4", f4);
+    tn_cl_in(b, s.depthwise ? "int" : form == FLOATS ? "float" : "uint", s.depthwise ? "f" : "f4", weights);
     tn_cl_in(b, "int", "start", starts);
     tn_cl_out(b, tn_cl_type(out->dtype), "y", to);
     epilogue_args(b, &e, false);
-    window_args(b, window, x, y);
-    tn_cl_int(b, "pixels", pixels);
-    tn_cl_int(b, "blocks", s.blocks);
-    tn_cl_int(b, "group_blocks", s.group_blocks);
-    tn_cl_int(b, "group_out", y[1] / group);
-    tn_cl_int(b, "channels", y[1]);
-    tn_cl_define(b, "P", "%d", p);
-    if (b->cl->facts.dot) {
-        tn_cl_define(b, "DOT", "1");
+    word_args(b, query, &s, window, x, y);
+    if (s.depthwise) {
+        tn_cl_end(b, (size_t)y[3], (size_t)out_blocks, (size_t)(y[0] * y[2]));
+    } else {
+        tile_args(b, &s, form, group, y[0] * y[2] * y[3]);
     }
-    tn_cl_define(b, "OUTER_WORD", "0x%xu", (unsigned)(uint8_t)tn_cl_zero_at(tn_cl_operand(query, 2), 0) * 0x01010101u);
-    if (in[0]->dtype == TN_I8) {
-        tn_cl_define(b, "SIGNED", "1");
-    }
-    tn_cl_end(b, (size_t)TN_CEIL_DIV(pixels, p), (size_t)out_blocks, 1);
     return true;
 }
 
