@@ -64,7 +64,7 @@ typedef struct tn_eltwise_params {
     int64_t chunk;            // floats at most
     int64_t rows_per_chunk;   // 1: rows are cut into chunks; more: a chunk is so many whole rows
     int64_t pieces;           // chunks of a row
-    int stream;               // >= 0: the result is larger than the caches; chunks of it are made in this buffer
+    int stream;               // >= 0: the result of several instructions is larger than the caches; chunks of it are made in this buffer
     int64_t shared_floats, thread_floats;   // scratch: padded vectors, then a share for each thread
 } tn_eltwise_params;
 
