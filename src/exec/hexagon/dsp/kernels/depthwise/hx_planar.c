@@ -14,7 +14,8 @@
 #include "exec/hexagon/wire/hex_control.h"
 
 enum { FEW_VECTORS = 2, GROUP = 16, GROUP_LEAST = 4 };   // images that go by groups of planes; planes of a group
-enum { BY_Q31, BY_LINE, BY_EVEN_LINE };                     // how a channel is requantised; even: with a gap, see hx_line.h
+enum { PAST = 2 };                                       // vectors of rows read past the end
+enum { BY_Q31, BY_LINE, BY_EVEN_LINE };                  // how a channel is requantised; even: with a gap, see hx_line.h
 
 int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int mode)
 {
@@ -80,6 +81,34 @@ static void set_groups(tn_hx_planar *planar, int32_t planes)
     }
 }
 
+// By the way of a channel: the loop, and its vectors in flight.
+typedef void loop_fn(const tn_hx_planar_job *);
+static loop_fn *const loops[] = {tn_hx_planar_q31, tn_hx_planar_line, tn_hx_planar_even_line};
+static const int32_t ahead[] = {TN_HX_PLANAR_Q31_AHEAD, TN_HX_PLANAR_LINE_AHEAD, TN_HX_PLANAR_EVEN_LINE_AHEAD};
+
+static void set_job(tn_hx_planar_job *job, const tn_hx_planar *p, const tn_hx_planar_channel *ch)
+{
+    *job = (tn_hx_planar_job){.low = (int32_t)((uint32_t)p->low * 0x01010101u), .high = (int32_t)((uint32_t)p->high * 0x01010101u),
+                              .pitch = p->pitch, .rounds = p->vectors + ahead[ch->by]};
+    __builtin_memcpy(job->weights, ch->weights, sizeof job->weights);
+    if (ch->by == BY_Q31) {
+        job->start = ch->bias;
+        job->multiplier = ch->multiplier;
+        job->lower = 31;
+        job->shift = ch->right;
+        job->zero = p->zero * 0x00010001;
+    } else {
+        job->start = ch->line.start;
+        job->multiplier = ch->line.multiplier;
+        job->lower = (int32_t)((uint16_t)ch->line.low * 0x00010001u);
+        job->shift = ch->line.left;
+        job->down = ch->line.down;
+        job->limit = (int32_t)((uint32_t)ch->line.limit * 0x00010001u);
+        job->odd = ch->line.odd * 0x00010001;
+        job->bits = ((2 << ch->line.down) - 1) * 0x00010001;
+    }
+}
+
 uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int mode,
                               int32_t first)
 {
@@ -92,7 +121,7 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
     planar->pitch = y->pitch;
     planar->pixels = y->height * y->pitch;
     planar->vectors = (planar->pixels + TN_HX_VECTOR - 1) / TN_HX_VECTOR;
-    planar->chunks = (TN_HX_VECTOR * planar->vectors + 2 * y->pitch + 34 + 2 * TN_HX_VECTOR - 1) / TN_HX_VECTOR & ~1;
+    planar->chunks = (TN_HX_VECTOR * planar->vectors + 2 * y->pitch + 34 + TN_HX_VECTOR - 1) / TN_HX_VECTOR;
     planar->channels = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)y->planes * sizeof *planar->channels);
     planar->fits = tn_hx_pool_take(&graph->pool, (uint32_t)y->planes);
     planar->group_by = tn_hx_pool_take(&graph->pool, 4 * ((uint32_t)y->planes / GROUP + 1));
@@ -105,122 +134,54 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
         planar->group = GROUP;
         planar->apart = (int32_t)(y->plane_bytes / 4);
         planar->lead = (int32_t)(y->lead / 4);
-        planar->chunks = (GROUP * planar->apart + 2 * TN_HX_VECTOR - 1) / TN_HX_VECTOR & ~1;
+        planar->chunks = (GROUP * planar->apart + TN_HX_VECTOR - 1) / TN_HX_VECTOR;
         set_channels(planar, w, y, &node->attr, requant, mode, fewest);
         planar->line.down = fewest - 16;
         planar->line.odd = y->zero & 1 ? 0 : 1 << planar->line.down;
         set_groups(planar, y->planes);
+        return TN_HEX_WHY_NONE;
     }
-    return TN_HEX_WHY_NONE;
+    planar->jobs = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)y->planes * sizeof *planar->jobs);
+    for (int32_t c = 0; planar->jobs && c < 4 * y->planes; c++) {
+        set_job(&planar->jobs[c], planar, &planar->channels[c]);
+    }
+    return planar->jobs ? TN_HEX_WHY_NONE : TN_HEX_WHY_LIMIT;
 }
 
 uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar)
 {
     const int32_t results = planar->group > 1 ? planar->chunks + 1 : planar->vectors;
-    return (4 * (uint32_t)(planar->chunks + results + 1) + TN_HX_PLANAR_MOST_AHEAD) * TN_HX_VECTOR;
+    return (4 * (uint32_t)(planar->chunks + 1 + results) + TN_HX_PLANAR_MOST_AHEAD + PAST) * TN_HX_VECTOR;
 }
 
-// 128 pixels of four channels to 128 bytes of each.
-static inline __attribute__((always_inline)) void take_chunk(HVX_Vector out[4], const uint8_t *from)
+// The way back from rows of one channel, by whole vectors of 32 pixels. The loop writes half a chunk past its last one: there must be room
+// for `room` pixels behind the last.
+static void put_together(uint8_t *to, const uint8_t *a, int32_t apart, int32_t pixels, int32_t room)
 {
-    const HVX_VectorPair low = Q6_W_vdeal_VVR(TN_HX_CV(from + 128), TN_HX_CV(from), -1);
-    const HVX_VectorPair high = Q6_W_vdeal_VVR(TN_HX_CV(from + 384), TN_HX_CV(from + 256), -1);
-    const HVX_VectorPair even = Q6_W_vdeal_VVR(Q6_V_lo_W(high), Q6_V_lo_W(low), -1);
-    const HVX_VectorPair odd = Q6_W_vdeal_VVR(Q6_V_hi_W(high), Q6_V_hi_W(low), -1);
-    out[0] = Q6_V_lo_W(even);
-    out[1] = Q6_V_lo_W(odd);
-    out[2] = Q6_V_hi_W(even);
-    out[3] = Q6_V_hi_W(odd);
-}
-
-// Chunks, two at a time; the rows of a channel lie `apart`.
-static void take_apart(uint8_t *restrict a, const uint8_t *restrict from, int32_t apart, int32_t chunks)
-{
-    uint8_t *restrict b = a + apart, *restrict c = b + apart, *restrict d = c + apart;
-#pragma clang loop unroll(disable)
-    for (int32_t n = chunks / 2; n > 0; n--) {
-        HVX_Vector v[4], u[4];
-        take_chunk(v, from);
-        take_chunk(u, from + 512);
-        TN_HX_V(a) = v[0];
-        TN_HX_V(b) = v[1];
-        TN_HX_V(c) = v[2];
-        TN_HX_V(d) = v[3];
-        TN_HX_V(a + 128) = u[0];
-        TN_HX_V(b + 128) = u[1];
-        TN_HX_V(c + 128) = u[2];
-        TN_HX_V(d + 128) = u[3];
-        from += 1024, a += 256, b += 256, c += 256, d += 256;
+    const int32_t most = (pixels + room - TN_HX_VECTOR / 2) / TN_HX_VECTOR, whole = (pixels + 31) / TN_HX_VECTOR;
+    const int32_t chunks = most < whole ? most : whole;
+    if (chunks > 0) {
+        tn_hx_planar_together(to, a, apart, chunks);
+        to += 4 * TN_HX_VECTOR * chunks;
+        a += TN_HX_VECTOR * chunks;
+        pixels -= TN_HX_VECTOR * chunks;
     }
-}
-
-// The way back.
-static inline __attribute__((always_inline)) void put_chunk(HVX_Vector out[4], const uint8_t *a, const uint8_t *b, const uint8_t *c, const uint8_t *d)
-{
-    const HVX_VectorPair even = Q6_W_vshuff_VVR(TN_HX_CV(c), TN_HX_CV(a), -1), odd = Q6_W_vshuff_VVR(TN_HX_CV(d), TN_HX_CV(b), -1);
-    const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(odd), Q6_V_lo_W(even), -1);
-    const HVX_VectorPair high = Q6_W_vshuff_VVR(Q6_V_hi_W(odd), Q6_V_hi_W(even), -1);
-    out[0] = Q6_V_lo_W(low);
-    out[1] = Q6_V_hi_W(low);
-    out[2] = Q6_V_lo_W(high);
-    out[3] = Q6_V_hi_W(high);
-}
-
-static void put_together(uint8_t *restrict to, const uint8_t *restrict a, int32_t apart, int32_t pixels)
-{
-    const uint8_t *restrict b = a + apart, *restrict c = b + apart, *restrict d = c + apart;
-#pragma clang loop unroll(disable)
-    for (int32_t n = pixels / 256; n > 0; n--) {
-        HVX_Vector v[4], u[4];
-        put_chunk(v, a, b, c, d);
-        put_chunk(u, a + 128, b + 128, c + 128, d + 128);
+    for (; pixels > 0; pixels -= TN_HX_VECTOR, to += 4 * TN_HX_VECTOR, a += TN_HX_VECTOR) {
+        const HVX_VectorPair even = Q6_W_vshuff_VVR(TN_HX_CV(a + 2 * apart), TN_HX_CV(a), -1);
+        const HVX_VectorPair odd = Q6_W_vshuff_VVR(TN_HX_CV(a + 3 * apart), TN_HX_CV(a + apart), -1);
+        const HVX_VectorPair low = Q6_W_vshuff_VVR(Q6_V_lo_W(odd), Q6_V_lo_W(even), -1);
+        const HVX_VectorPair high = Q6_W_vshuff_VVR(Q6_V_hi_W(odd), Q6_V_hi_W(even), -1);
+        const HVX_Vector v[4] = {Q6_V_lo_W(low), Q6_V_hi_W(low), Q6_V_lo_W(high), Q6_V_hi_W(high)};
 #pragma unroll
-        for (int i = 0; i < 4; i++) {
-            TN_HX_V(to + 128 * i) = v[i];
-            TN_HX_V(to + 512 + 128 * i) = u[i];
+        for (int32_t i = 0; i < 4; i++) {
+            if (32 * i < pixels) {
+                TN_HX_V(to + TN_HX_VECTOR * i) = v[i];
+            }
         }
-        to += 1024, a += 256, b += 256, c += 256, d += 256;
-    }
-    for (int32_t left = pixels % 256; left > 0; left -= 128) {
-        HVX_Vector v[4];
-        put_chunk(v, a, b, c, d);
-        for (int32_t i = 0; i < 4 && 32 * i < left; i++) {
-            TN_HX_V(to + 128 * i) = v[i];
-        }
-        to += 512, a += 128, b += 128, c += 128, d += 128;
     }
 }
 
-// All vectors of one channel of a large image. The vectors before `to` are written over.
-static void channel_run(const tn_hx_planar *p, const tn_hx_planar_channel *ch, const uint8_t *x, uint8_t *to)
-{
-    typedef void loop_fn(const tn_hx_planar_job *);
-    static loop_fn *const loops[] = {tn_hx_planar_q31, tn_hx_planar_line, tn_hx_planar_even_line};
-    static const int32_t ahead[] = {TN_HX_PLANAR_Q31_AHEAD, TN_HX_PLANAR_LINE_AHEAD, TN_HX_PLANAR_EVEN_LINE_AHEAD};
-    const int32_t more = ahead[ch->by];
-    tn_hx_planar_job job = {.low = (int32_t)((uint32_t)p->low * 0x01010101u), .high = (int32_t)((uint32_t)p->high * 0x01010101u), .x = x,
-                            .pitch = p->pitch, .rounds = p->vectors + more, .to = to - more * TN_HX_VECTOR};
-    __builtin_memcpy(job.weights, ch->weights, sizeof job.weights);
-    if (ch->by == BY_Q31) {
-        job.start = ch->bias;
-        job.multiplier = ch->multiplier;
-        job.lower = 31;
-        job.shift = ch->right;
-        job.zero = p->zero * 0x00010001;
-    } else {
-        job.start = ch->line.start;
-        job.multiplier = ch->line.multiplier;
-        job.lower = (int32_t)((uint16_t)ch->line.low * 0x00010001u);
-        job.shift = ch->line.left;
-        job.down = ch->line.down;
-        job.limit = (int32_t)((uint32_t)ch->line.limit * 0x00010001u);
-        job.odd = ch->line.odd * 0x00010001;
-        job.bits = ((2 << ch->line.down) - 1) * 0x00010001;
-    }
-    loops[ch->by](&job);
-}
-
-// The same for small images: vector `at` of one of the four channels of n planes. `apart`: bytes from a plane to the next.
+// Small images: vector `at` of one of the four channels of n planes. `apart`: bytes from a plane to the next.
 static inline __attribute__((always_inline)) void planes_run(const tn_hx_planar *p, const tn_hx_planar_channel *restrict ch,
                                                         const uint8_t *restrict x, uint8_t *restrict to, int32_t apart, int32_t n, int by)
 {
@@ -262,13 +223,17 @@ static inline __attribute__((always_inline)) void planes_run(const tn_hx_planar 
 void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t *x, const tn_hx_value *y, uint8_t *to, uint8_t *scratch)
 {
     // x's planes begin at a multiple of a vector; the first tap may not.
-    const int32_t begin = planar->first & ~31, apart = planar->chunks * TN_HX_VECTOR, back = planar->vectors * TN_HX_VECTOR;
+    const int32_t begin = planar->first & ~31, apart = (planar->chunks + 1) * TN_HX_VECTOR, back = planar->vectors * TN_HX_VECTOR;
     uint8_t *results = scratch + 4 * apart + TN_HX_PLANAR_MOST_AHEAD * TN_HX_VECTOR;
-    take_apart(scratch, x + 4 * begin, apart, planar->chunks);
+    tn_hx_planar_apart(x + 4 * begin, scratch, apart, planar->chunks);
     for (int32_t c = 3; c >= 0; c--) {   // each writes over the end of the one before
-        channel_run(planar, &planar->channels[4 * plane + c], scratch + c * apart + (planar->first - begin), results + c * back);
+        const int32_t by = planar->channels[4 * plane + c].by;
+        tn_hx_planar_job *job = &planar->jobs[4 * plane + c];
+        job->x = scratch + c * apart + (planar->first - begin);
+        job->to = results + c * back - ahead[by] * TN_HX_VECTOR;
+        loops[by](job);
     }
-    put_together(to, results, back, planar->pixels);
+    put_together(to, results, back, planar->pixels, TN_HX_VECTOR / 2);   // a plane has so much behind it
     tn_hx_fill_plane(y, to);
 }
 
@@ -276,9 +241,9 @@ void tn_hx_planar_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, c
                          uint8_t *scratch)
 {
     // Rows of a channel of all planes, with what lies between them. What is written beyond a plane falls on the room before the next.
-    const int32_t row = planar->chunks * TN_HX_VECTOR, back = row + TN_HX_VECTOR, apart = planar->apart, lead = planar->lead;
+    const int32_t row = (planar->chunks + 1) * TN_HX_VECTOR, back = row, apart = planar->apart, lead = planar->lead;
     uint8_t *results = scratch + 4 * row;
-    take_apart(scratch, x - 4 * lead, row, ((n * apart + 2 * TN_HX_VECTOR - 1) / TN_HX_VECTOR) & ~1);
+    tn_hx_planar_apart(x - 4 * lead, scratch, row, (n * apart + TN_HX_VECTOR - 1) / TN_HX_VECTOR);
     for (int32_t c = 0; c < 4; c++) {
         for (int32_t at = lead; at < lead + planar->vectors * TN_HX_VECTOR; at += TN_HX_VECTOR) {
             const tn_hx_planar_channel *channel = &planar->channels[4 * plane + c];
@@ -293,7 +258,7 @@ void tn_hx_planar_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, c
             }
         }
     }
-    put_together(to - 4 * lead, results, back, n * apart);
+    put_together(to - 4 * lead, results, back, n * apart, 0);
     for (int32_t i = 0; i < n; i++) {
         tn_hx_fill_plane(y, to + (uint32_t)i * y->plane_bytes);
     }

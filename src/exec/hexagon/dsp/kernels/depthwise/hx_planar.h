@@ -13,20 +13,6 @@ typedef struct tn_hx_planar_channel {
     tn_hx_line line;
 } tn_hx_planar_channel;
 
-typedef struct tn_hx_planar {
-    tn_hx_planar_channel *channels;
-    uint8_t *fits;               // [planes]: the plane can be done this way
-    uint8_t *group_by;           // [groups][4]: how each channel of a plane is requantised in the whole group
-    int32_t all;                 // every plane fits
-    int32_t rounding, zero, low, high;
-    int32_t first;               // flat pixel of x under the upper left tap of the first pixel
-    int32_t pitch, pixels;       // pixels: of a flat run
-    int32_t vectors, chunks;     // of 128 pixels: of the result, of what is taken apart (even)
-    int32_t group;               // planes done at once; 1: large images
-    tn_hx_line line;             // of a group: what all channels have the same
-    int32_t apart, lead;         // of a group, in pixels: from plane to plane, before a plane
-} tn_hx_planar;
-
 // What a loop of hx_planar_loops.S works on; it knows the offsets.
 typedef struct tn_hx_planar_job {
     int32_t weights[6];
@@ -38,13 +24,33 @@ typedef struct tn_hx_planar_job {
     const uint8_t *x;            // first pixel under the upper left tap
     int32_t pitch, rounds;
     uint8_t *to;                 // of the first round, whose results are not the first: see below
+    int32_t unused;              // jobs lie at multiples of 8 bytes
 } tn_hx_planar_job;
 
 // Rounds in flight, less one: as many vectors before the results are written over, and there are so many rounds more.
 enum { TN_HX_PLANAR_LINE_AHEAD = 3, TN_HX_PLANAR_EVEN_LINE_AHEAD = 3, TN_HX_PLANAR_Q31_AHEAD = 2, TN_HX_PLANAR_MOST_AHEAD = 3 };
+// hx_planar_rows.S
+void tn_hx_planar_apart(const uint8_t *pixels, uint8_t *rows, int32_t apart, int32_t chunks);
+void tn_hx_planar_together(uint8_t *pixels, const uint8_t *rows, int32_t apart, int32_t chunks);
+// hx_planar_loops.S
 void tn_hx_planar_line(const tn_hx_planar_job *job);
 void tn_hx_planar_even_line(const tn_hx_planar_job *job);
 void tn_hx_planar_q31(const tn_hx_planar_job *job);
+
+typedef struct tn_hx_planar {
+    tn_hx_planar_channel *channels;
+    tn_hx_planar_job *jobs;      // of the channels of large images; x and to are those of the thread that does the plane
+    uint8_t *fits;               // [planes]: the plane can be done this way
+    uint8_t *group_by;           // [groups][4]: how each channel of a plane is requantised in the whole group
+    int32_t all;                 // every plane fits
+    int32_t rounding, zero, low, high;
+    int32_t first;               // flat pixel of x under the upper left tap of the first pixel
+    int32_t pitch, pixels;       // pixels: of a flat run
+    int32_t vectors, chunks;     // of 128 pixels: of the result, of what is taken apart
+    int32_t group;               // planes done at once; 1: large images
+    tn_hx_line line;             // of a group: what all channels have the same
+    int32_t apart, lead;         // of a group, in pixels: from plane to plane, before a plane
+} tn_hx_planar;
 
 // Whether a plan for a 3 x 3 window that reads x itself, with taps from flat pixel `first` on, pays.
 int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int mode);
