@@ -9,10 +9,7 @@
 //   rows     a a a ... | b b b ...    chunks past the end are read, and half of one is written: of rows, one vector.
     .text
 
-    .globl tn_hx_planar_apart
-    .type tn_hx_planar_apart, @function
-    .p2align 4
-tn_hx_planar_apart:
+    .macro begin loop
     { r9 = r2
       r2 = add(r1, r2)
       r7 = #512
@@ -24,7 +21,14 @@ tn_hx_planar_apart:
     { r4 = add(r3, r9)
       r8 = add(r0, #384)
       r7 = #-1
-      loop0(apart_loop, r28) }
+      loop0(\loop, r28) }
+    .endm
+
+    .globl tn_hx_planar_apart
+    .type tn_hx_planar_apart, @function
+    .p2align 4
+tn_hx_planar_apart:
+    begin apart_loop
     { v7 = vmem(r8++m0) }
     { v6 = vmem(r0++m0) }
     { v2 = vmem(r6++m0) }
@@ -60,18 +64,7 @@ apart_loop:
     .type tn_hx_planar_together, @function
     .p2align 4
 tn_hx_planar_together:
-    { r9 = r2
-      r2 = add(r1, r2)
-      r7 = #512
-      r5 = add(r0, #128) }
-    { r3 = add(r2, r9)
-      m0 = r7
-      r6 = add(r0, #256)
-      r28 = r3 }
-    { r4 = add(r3, r9)
-      r8 = add(r0, #384)
-      r7 = #-1
-      loop0(together_loop, r28) }
+    begin together_loop
     { v8 = vmem(r4++#1) }
     { v9 = vmem(r1++#1) }
     { v0 = vmem(r3++#1) }
