@@ -4,6 +4,7 @@
 // products of a vector with a register in each packet.
 //
 //   bench_dsp dsp.elf            prints the table
+//   bench_dsp dsp.elf --net      prints what the convolutions of MobileNetV2 (224 x 224) take, by kind
 //   bench_dsp dsp.elf --check    fails where a layer needs more packets than it should; layers of no limit are left out
 //
 // Ownership: none. Threads: one.
@@ -46,6 +47,43 @@ static const layer layers[] = {
     {"depthwise 5x5", 240, 28, 240, 5, 1, 240, 1, {30, 29}},
     {"depthwise 5x5", 480, 14, 480, 5, 1, 480, 1, {0}},
     {"3x3, 4 groups", 64, 28, 64, 3, 1, 4, 0, {0}},
+};
+
+// Convolutions of MobileNetV2, and how often each occurs.
+static const struct {
+    layer of;
+    int32_t times;
+} net[] = {
+    {{"first layer", 3, 224, 32, 3, 2, 1, 1, {0}}, 1},
+    {{"pointwise", 32, 112, 16, 1, 1, 1, 0, {0}}, 1},
+    {{"pointwise", 16, 112, 96, 1, 1, 1, 1, {0}}, 1},
+    {{"pointwise", 96, 56, 24, 1, 1, 1, 0, {0}}, 1},
+    {{"pointwise", 24, 56, 144, 1, 1, 1, 1, {0}}, 2},
+    {{"pointwise", 144, 56, 24, 1, 1, 1, 0, {0}}, 1},
+    {{"pointwise", 144, 28, 32, 1, 1, 1, 0, {0}}, 1},
+    {{"pointwise", 32, 28, 192, 1, 1, 1, 1, {0}}, 3},
+    {{"pointwise", 192, 28, 32, 1, 1, 1, 0, {0}}, 2},
+    {{"pointwise", 192, 14, 64, 1, 1, 1, 0, {0}}, 1},
+    {{"pointwise", 64, 14, 384, 1, 1, 1, 1, {0}}, 4},
+    {{"pointwise", 384, 14, 64, 1, 1, 1, 0, {0}}, 3},
+    {{"pointwise", 384, 14, 96, 1, 1, 1, 0, {0}}, 1},
+    {{"pointwise", 96, 14, 576, 1, 1, 1, 1, {0}}, 3},
+    {{"pointwise", 576, 14, 96, 1, 1, 1, 0, {0}}, 2},
+    {{"pointwise", 576, 7, 160, 1, 1, 1, 0, {0}}, 1},
+    {{"pointwise", 160, 7, 960, 1, 1, 1, 1, {0}}, 3},
+    {{"pointwise", 960, 7, 160, 1, 1, 1, 0, {0}}, 2},
+    {{"pointwise", 960, 7, 320, 1, 1, 1, 0, {0}}, 1},
+    {{"pointwise", 320, 7, 1280, 1, 1, 1, 1, {0}}, 1},
+    {{"depthwise, stride 1", 32, 112, 32, 3, 1, 32, 1, {0}}, 1},
+    {{"depthwise, stride 1", 144, 56, 144, 3, 1, 144, 1, {0}}, 1},
+    {{"depthwise, stride 1", 192, 28, 192, 3, 1, 192, 1, {0}}, 2},
+    {{"depthwise, stride 1", 384, 14, 384, 3, 1, 384, 1, {0}}, 4},
+    {{"depthwise, stride 1", 576, 14, 576, 3, 1, 576, 1, {0}}, 2},
+    {{"depthwise, stride 1", 960, 7, 960, 3, 1, 960, 1, {0}}, 3},
+    {{"depthwise, stride 2", 96, 112, 96, 3, 2, 96, 1, {0}}, 1},
+    {{"depthwise, stride 2", 144, 56, 144, 3, 2, 144, 1, {0}}, 1},
+    {{"depthwise, stride 2", 192, 28, 192, 3, 2, 192, 1, {0}}, 1},
+    {{"depthwise, stride 2", 576, 14, 576, 3, 2, 576, 1, {0}}, 1},
 };
 
 static void set(case_tensor *x, uint32_t dtype, int32_t zero, uint32_t rank, const int32_t *dims)
@@ -158,15 +196,53 @@ static void print_layer(dsp *d, dsp_buffer *buffer, const layer *l)
            rne);
 }
 
+// A row for each kind, in millions, and one for all.
+static void print_net(dsp *d, dsp_buffer *buffer)
+{
+    enum { N = sizeof net / sizeof net[0] };
+    double macs[N + 1] = {0}, packets[N + 1][2] = {{0}};   // at the first layer of each kind; the last: of all
+    for (uint32_t i = 0, kind = 0; i < N; i++) {
+        const layer *l = &net[i].of;
+        kind = strcmp(l->name, net[kind].of.name) == 0 ? kind : i;
+        const double out = (l->size + l->stride - 1) / l->stride;
+        const double n = net[i].times * out * out * l->out * (l->channels / l->group) * l->kernel * l->kernel / 1e6;
+        for (int rounding = 0; rounding < 2; rounding++) {
+            uint32_t us = 0;
+            const double p = n / measure(d, buffer, l, rounding ? TN_HEX_FLOAT_RNE : TN_HEX_FIXED_Q31, &us);
+            packets[kind][rounding] += p;
+            packets[N][rounding] += p;
+        }
+        macs[kind] += n;
+        macs[N] += n;
+    }
+    printf("| kind | million products | packets, fixed_q31 | share | products per packet | packets, float_rne | share | products per packet |\n"
+           "|---|---|---|---|---|---|---|---|\n");
+    for (uint32_t i = 0; i <= N; i++) {
+        if (macs[i] > 0) {
+            printf("| %s | %.1f |", i < N ? net[i].of.name : "all", macs[i]);
+            for (int rounding = 0; rounding < 2; rounding++) {
+                const double p = packets[i][rounding];
+                printf(" %.2f | %.0f %% | %.0f |", p, 100 * p / packets[N][rounding], macs[i] / p);
+            }
+            printf("\n");
+        }
+    }
+}
+
 int main(int argc, char **argv)
 {
     dsp d;
     dsp_buffer buffer;
     const dsp_options options = {.program = argc > 1 ? argv[1] : NULL, .threads = 1};
-    const int check = argc > 2 && strcmp(argv[2], "--check") == 0;
+    const int check = argc > 2 && strcmp(argv[2], "--check") == 0, whole = argc > 2 && strcmp(argv[2], "--net") == 0;
     if (!options.program || !dsp_open(&d, &options) || !dsp_map(&d, &buffer, 32 << 20)) {
-        fprintf(stderr, "usage: bench_dsp dsp.elf [--check] (needs qemu-hexagon)\n");
+        fprintf(stderr, "usage: bench_dsp dsp.elf [--check | --net] (needs qemu-hexagon)\n");
         return 2;
+    }
+    if (whole) {
+        print_net(&d, &buffer);
+        dsp_close(&d);
+        return 0;
     }
     if (!check) {
         printf("| layer | input | output | fixed_q31 | float_rne |\n|---|---|---|---|---|\n");
