@@ -96,6 +96,7 @@ typedef struct tn_cl_flow {
     tn_cl_mem **in, **out;            // by input and output of the graph; in: NULL where nobody reads it
     cl_mem stage;                     // see run/cl_transfer.h
     void *staged;                     // its address, or NULL
+    bool arriving[2];                 // flag_seen, overflow: what was read of them lies there
     size_t bytes;                     // on the device
     tn_cl_mem *flag;                  // one int: not 0 when a kernel met an index outside its tensor; NULL: none looks
     cl_int flag_seen;

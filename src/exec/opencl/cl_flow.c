@@ -201,10 +201,7 @@ static tn_status enqueue_all(tn_cl_flow *flow, const tn_flow_run *run, bool time
         return tn_cl_fail(run->diag, "opencl", "to finish", error);
     }
     if (flow->flag) {
-        error = cl->driver.EnqueueReadBuffer(cl->queue, flow->flag->handle, CL_FALSE, 0, sizeof flow->flag_seen, &flow->flag_seen, 0, NULL, NULL);
-        if (error != CL_SUCCESS) {
-            return tn_cl_fail(run->diag, "opencl", "a download", error);
-        }
+        TN_TRY(tn_cl_receive_number(flow, TN_CL_FLAG_SEEN, flow->flag, run->diag));
     }
     TN_TRY(tn_cl_watch_read(flow, run->diag));
     TN_TRY(tn_cl_borders_show(flow, run));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The block holds all operands and then all results, in the order of the graph.
+// The block holds all operands, then all results, in the order of the graph, then the flow's own numbers.
 // Ownership: see the header. Threads: see the header.
 #include "exec/opencl/run/cl_transfer.h"
 
@@ -28,8 +28,8 @@ void tn_cl_stage_make(tn_cl_flow *flow)
 {
     const tn_cl_context *cl = flow->cl;
     cl_int error = CL_SUCCESS;
-    const size_t bytes = all_bytes(flow);
-    if (cl->facts.unified || cl->facts.is_cpu || bytes == 0 || bytes > STAGE_LIMIT) {
+    const size_t bytes = all_bytes(flow) + TN_CL_NUMBERS * sizeof(cl_int);
+    if (cl->facts.unified || cl->facts.is_cpu || bytes > STAGE_LIMIT) {
         return;
     }
     flow->stage = cl->driver.CreateBuffer(cl->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &error);
@@ -120,7 +120,17 @@ tn_status tn_cl_receive(tn_cl_flow *flow, const tn_flow_run *run)
     return TN_OK;
 }
 
-void tn_cl_fetch(const tn_cl_flow *flow, const tn_flow_run *run)
+static cl_int *number_of(tn_cl_flow *flow, tn_cl_number which) { return which == TN_CL_OVERFLOW ? &flow->overflow : &flow->flag_seen; }
+
+tn_status tn_cl_receive_number(tn_cl_flow *flow, tn_cl_number which, const tn_cl_mem *mem, tn_diag *diag)
+{
+    void *to = flow->staged ? (uint8_t *)flow->staged + all_bytes(flow) + which * sizeof(cl_int) : (void *)number_of(flow, which);
+    flow->arriving[which] = flow->staged != NULL;
+    const cl_int error = flow->cl->driver.EnqueueReadBuffer(flow->cl->queue, mem->handle, CL_FALSE, 0, sizeof(cl_int), to, 0, NULL, NULL);
+    return error == CL_SUCCESS ? TN_OK : tn_cl_fail(diag, "opencl", "a download", error);
+}
+
+void tn_cl_fetch(tn_cl_flow *flow, const tn_flow_run *run)
 {
     const uint8_t *stage = results_at(flow);
     for (size_t i = 0; stage && i < flow->graph->n_outputs; i++) {
@@ -129,5 +139,11 @@ void tn_cl_fetch(const tn_cl_flow *flow, const tn_flow_run *run)
             memcpy(run->out[i]->data, stage, bytes);
         }
         stage += place_bytes(flow->out[i]);
+    }
+    for (int which = 0; which < TN_CL_NUMBERS; which++) {
+        if (flow->arriving[which]) {
+            memcpy(number_of(flow, (tn_cl_number)which), (const uint8_t *)flow->staged + all_bytes(flow) + (size_t)which * sizeof(cl_int), sizeof(cl_int));
+        }
+        flow->arriving[which] = false;
     }
 }

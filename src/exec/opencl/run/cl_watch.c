@@ -5,6 +5,7 @@
 
 #include "base/num.h"
 #include "exec/opencl/cl_flow.h"
+#include "exec/opencl/run/cl_transfer.h"
 
 #include <string.h>
 
@@ -134,9 +135,7 @@ tn_status tn_cl_watch_read(tn_cl_flow *flow, tn_diag *diag)
     if (!flow->watch) {
         return TN_OK;
     }
-    const cl_int error = flow->cl->driver.EnqueueReadBuffer(flow->cl->queue, flow->watch->handle, CL_FALSE, 0, sizeof flow->overflow,
-                                                            &flow->overflow, 0, NULL, NULL);
-    return error == CL_SUCCESS ? TN_OK : tn_cl_fail(diag, "opencl", "a download", error);
+    return tn_cl_receive_number(flow, TN_CL_OVERFLOW, flow->watch, diag);
 }
 
 // ---- making the flow again ----
