@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions over the vocabulary of vec.h, the same text for all tiers. Relative error below 4e-7 over the whole range, results
-// that are denormal included where nothing else is said; infinities and NaN as in C. Polynomials are minimax fits (Remez exchange) made for these intervals.
+// that are denormal included where nothing else is said; infinities and NaN as in C. Polynomials are minimax fits (Remez exchange) made
+// for these intervals.
 // Ownership: none. Threads: any.
 #ifndef TN_VEC_MATH_H
 #define TN_VEC_MATH_H

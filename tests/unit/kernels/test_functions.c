@@ -13,6 +13,7 @@
 
 #define COUNT (1 << 20)          // every 4096th float and some
 #define LARGEST_ERROR 5e-7       // relative; of denormal results two units in the last place
+#define LARGEST_LOST 0x1p-125    // of functions that give 0 in the place of results near the end of the normal range
 
 static double exact_exp(double x) { return exp(x); }
 static double exact_log(double x) { return log(x); }
@@ -25,11 +26,13 @@ static double exact_elu(double x) { return x < 0 ? expm1(x) : x; }
 typedef struct function {
     const tn_op *op;
     double (*exact)(double x);
+    bool flushes; // its rows may give 0 where the result is below LARGEST_LOST: sigmoid, in whose sums it counts for nothing
 } function;
 
 static const function functions[] = {
-    {&tn_op_exp, exact_exp},         {&tn_op_log, exact_log},           {&tn_op_tanh, exact_tanh}, {&tn_op_erf, exact_erf},
-    {&tn_op_sigmoid, exact_sigmoid}, {&tn_op_softplus, exact_softplus}, {&tn_op_elu, exact_elu},
+    {&tn_op_exp, exact_exp, false},         {&tn_op_log, exact_log, false},           {&tn_op_tanh, exact_tanh, false},
+    {&tn_op_sigmoid, exact_sigmoid, true},  {&tn_op_softplus, exact_softplus, false}, {&tn_op_erf, exact_erf, false},
+    {&tn_op_elu, exact_elu, false},
 };
 
 typedef struct sweep {
@@ -41,7 +44,7 @@ typedef struct sweep {
     int rows;
 } sweep;
 
-static bool good(float got, double exact)
+static bool good(float got, double exact, bool flushes)
 {
     const float want = (float)exact;
     if (isnan(want) || isnan(got)) {
@@ -49,6 +52,9 @@ static bool good(float got, double exact)
     }
     if (isinf(want) || want == 0) {
         return got == want;
+    }
+    if (flushes && got == 0 && fabs(exact) < LARGEST_LOST) {
+        return true;
     }
     return fabs(got - exact) <= LARGEST_ERROR * fabs(exact) + 2 * 0x1p-149;
 }
@@ -75,7 +81,7 @@ static void run_row(const tn_kernel *row, sweep *s)
     assert_int_equal(row->run(&call), TN_OK);
     for (int i = 0; i < COUNT; i++) {
         const double exact = s->of->exact(s->x[i]);
-        if (!good(s->y[i], exact)) {
+        if (!good(s->y[i], exact, s->of->flushes)) {
             fail_msg("%s(%a) is %a, expected %a", row->name, s->x[i], s->y[i], (float)exact);
         }
     }
