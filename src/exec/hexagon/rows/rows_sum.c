@@ -3,13 +3,11 @@
 // numbers with the top bit turned.
 // Ownership: const data. Threads: any.
 #include "base/macros.h"
-#include "exec/hexagon/hex_encode.h"
+#include "exec/hexagon/hex_window.h"
 #include "ops/op_rows.h"
 #include "ops/quant/op_qlinear.h"
 
 #include <math.h>
-
-#define LARGEST_SIDE 1024     // of strides, pads, dilations and kernels on the wire
 
 enum { X, X_SCALE, X_ZERO, W, W_SCALE, W_ZERO, Y_SCALE, Y_ZERO, BIAS };     // operands of both
 
@@ -72,21 +70,8 @@ static bool match_sum(const tn_query *query, const tn_qlinear_attr *q, int64_t c
 static bool match_conv(const tn_query *query, const char **why)
 {
     const tn_qconv_attr *attr = query->attr;
-    tn_window w;
-    if (query->in[X]->shape.rank != 4 || !query->in[W]->data) {
-        *why = "only pictures, with constant weights";
-        return false;
-    }
-    bool fits = tn_conv_window(&attr->conv, &query->in[X]->shape, &query->in[W]->shape, &w) && w.rank == 2;
-    for (int i = 0; i < 2 && fits; i++) {
-        fits = w.stride[i] <= LARGEST_SIDE && w.dilation[i] <= LARGEST_SIDE && w.pad_begin[i] <= LARGEST_SIDE && w.kernel[i] <= LARGEST_SIDE;
-    }
-    // The result's size is what the wire's pads give: pads behind are those that the last window reaches.
-    if (!fits) {
-        *why = "strides, pads or kernels larger than the DSP takes";
-        return false;
-    }
-    return match_sum(query, &attr->q, query->in[W]->shape.dims[0], why);
+    return tn_hex_window_fits(&attr->conv, query->in[X], query->in[W], why) &&
+           match_sum(query, &attr->q, query->in[W]->shape.dims[0], why);
 }
 
 // Bytes of the weights as int8, in scratch that the caller gives back.
@@ -145,29 +130,16 @@ static void encode_conv(tn_hex_encoder *e, const tn_query *query, const uint32_t
     const tn_qconv_attr *attr = query->attr;
     const tn_tensor *w = query->in[W];
     const int64_t channels = w->shape.dims[0];
-    tn_window window;
-    (void)tn_conv_window(&attr->conv, &query->in[X]->shape, &w->shape, &window);
     int8_t *bytes = signed_weights(e, w);
     const uint32_t weights = bytes ? tn_hex_constant(e, TN_HEX_S8, 4, w->shape.dims, bytes, (size_t)tn_tensor_count(w)) : 0;
     tn_give(e->heap, bytes);
     const uint32_t bias = bias_constant(e, query, channels);
-    // Pads behind as the last window reaches them: those it does not reach change nothing.
-    int64_t behind[2];
-    for (int i = 0; i < 2; i++) {
-        const int64_t reach = (window.out[i] - 1) * window.stride[i] + (window.kernel[i] - 1) * window.dilation[i] + 1;
-        behind[i] = TN_MAX(reach - window.in[i] - window.pad_begin[i], 0);
-    }
-    const int64_t pads[4] = {window.pad_begin[0], window.pad_begin[1], behind[0], behind[1]};
-    const uint32_t group = (uint32_t)attr->conv.group;
     tn_hex_node_begin(e, TN_HEX_OP_CONV);
     tn_hex_operand(e, in[X]);
     tn_hex_operand(e, weights);
     tn_hex_operand(e, bias);
     tn_hex_result(e, out[0]);
-    tn_hex_attr_list(e, TN_HEX_ATTR_STRIDES, 2, window.stride);
-    tn_hex_attr_list(e, TN_HEX_ATTR_PADS, 4, pads);
-    tn_hex_attr_list(e, TN_HEX_ATTR_DILATIONS, 2, window.dilation);
-    tn_hex_attr(e, TN_HEX_ATTR_GROUP, 1, &group);
+    tn_hex_window_attrs(e, &attr->conv, query->in[X], w);
     requant_attrs(e, query, &attr->q, channels);
     tn_hex_node_end(e);
 }

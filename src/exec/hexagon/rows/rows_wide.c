@@ -2,13 +2,11 @@
 // Arithmetic on 16 bits for the DSP (ops/wide): factors and shifts are computed here, as the CPU's references compute them.
 // Ownership: const data. Threads: any.
 #include "base/macros.h"
-#include "exec/hexagon/hex_encode.h"
+#include "exec/hexagon/hex_window.h"
 #include "ops/op_rows.h"
 #include "ops/wide/op_wide.h"
 
 #include <math.h>
-
-#define LARGEST_SIDE 1024     // of strides, pads, dilations and kernels on the wire
 
 enum { X, X_SCALE, W, W_SCALE, Y_SCALE, BIAS };      // operands of sums
 
@@ -116,17 +114,8 @@ static void sum_attrs(tn_hex_encoder *e, const tn_query *query, const tn_qlinear
 static bool match_conv(const tn_query *query, const char **why)
 {
     const tn_wide_conv_attr *attr = query->attr;
-    tn_window w;
-    *why = "only pictures, with constant weights";
-    if (query->in[X]->shape.rank != 4 || !query->in[W]->data) {
-        return false;
-    }
-    *why = "strides, pads or kernels larger than the DSP takes";
-    bool fits = tn_conv_window(&attr->conv, &query->in[X]->shape, &query->in[W]->shape, &w) && w.rank == 2;
-    for (int i = 0; i < 2 && fits; i++) {
-        fits = w.stride[i] <= LARGEST_SIDE && w.dilation[i] <= LARGEST_SIDE && w.pad_begin[i] <= LARGEST_SIDE && w.kernel[i] <= LARGEST_SIDE;
-    }
-    return fits && match_sum(query, &attr->q, query->in[W]->shape.dims[0], why);
+    return tn_hex_window_fits(&attr->conv, query->in[X], query->in[W], why) &&
+           match_sum(query, &attr->q, query->in[W]->shape.dims[0], why);
 }
 
 static void encode_conv(tn_hex_encoder *e, const tn_query *query, const uint32_t *in, const uint32_t *out)
@@ -134,25 +123,13 @@ static void encode_conv(tn_hex_encoder *e, const tn_query *query, const uint32_t
     const tn_wide_conv_attr *attr = query->attr;
     const tn_tensor *w = query->in[W], *given = operand(query, BIAS);
     const int64_t channels = w->shape.dims[0];
-    const uint32_t group = (uint32_t)attr->conv.group, weights = weights_constant(e, w), bias = bias_constant(e, given, channels);
-    tn_window window;
-    int64_t behind[2];
-    (void)tn_conv_window(&attr->conv, &query->in[X]->shape, &w->shape, &window);
-    // Pads behind as the last window reaches them.
-    for (int i = 0; i < 2; i++) {
-        const int64_t reach = (window.out[i] - 1) * window.stride[i] + (window.kernel[i] - 1) * window.dilation[i] + 1;
-        behind[i] = TN_MAX(reach - window.in[i] - window.pad_begin[i], 0);
-    }
-    const int64_t pads[4] = {window.pad_begin[0], window.pad_begin[1], behind[0], behind[1]};
+    const uint32_t weights = weights_constant(e, w), bias = bias_constant(e, given, channels);
     tn_hex_node_begin(e, TN_HEX_OP_WIDE_CONV);
     tn_hex_operand(e, in[X]);
     tn_hex_operand(e, weights);
     tn_hex_operand(e, bias);
     tn_hex_result(e, out[0]);
-    tn_hex_attr_list(e, TN_HEX_ATTR_STRIDES, 2, window.stride);
-    tn_hex_attr_list(e, TN_HEX_ATTR_PADS, 4, pads);
-    tn_hex_attr_list(e, TN_HEX_ATTR_DILATIONS, 2, window.dilation);
-    tn_hex_attr(e, TN_HEX_ATTR_GROUP, 1, &group);
+    tn_hex_window_attrs(e, &attr->conv, query->in[X], w);
     sum_attrs(e, query, &attr->q, channels, tn_wide_conv_down(w, given));
     tn_hex_node_end(e);
 }
