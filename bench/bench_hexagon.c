@@ -5,6 +5,7 @@
 //   bench_hexagon restart MODEL [ROUNDS]     the program is killed and started again: least and median of each part
 //
 // MODEL is quantised or has its parts on the DSP otherwise; inputs are zeros; dims that the model leaves open are 1.
+#include "bench_feed.h"
 #include "api/api.h"
 #include "exec/hexagon/hex_flow.h"
 #include "sys/clock.h"
@@ -23,10 +24,10 @@ static void give_up(const char *what)
     exit(1);
 }
 
-static void must(tenon_status status, tenon_error *error)
+static void must(tenon_status status, tenon_error **error)
 {
     if (status != TENON_OK) {
-        give_up(error ? tenon_error_message(error) : "failed");
+        give_up(*error ? tenon_error_message(*error) : "failed");
     }
 }
 
@@ -79,28 +80,10 @@ static void find_flows(const tn_plan *plan, void *context)
     }
 }
 
-static void feed(tenon_session *session, const tenon_model *model)
-{
-    for (size_t i = 0; i < tenon_model_input_count(model); i++) {
-        tenon_value_info info = {.struct_size = sizeof info};
-        tenon_error *error = NULL;
-        int64_t dims[8] = {0};
-        tenon_model_input(model, i, &info);
-        size_t bytes = tenon_dtype_bytes(info.dtype);
-        for (int k = 0; k < info.rank; k++) {
-            dims[k] = info.dims[k] > 0 ? info.dims[k] : 1;
-            bytes *= (size_t)dims[k];
-        }
-        void *zeros = calloc(1, bytes ? bytes : 1);
-        must(tenon_session_set_input(session, info.name, info.dtype, info.rank < 0 ? 0 : info.rank, dims, zeros, bytes, &error), error);
-        free(zeros);
-    }
-}
-
 static void run(const dsp *d)
 {
     tenon_error *error = NULL;
-    must(tenon_session_run(d->session, NULL, 0, &error), error);
+    must(tenon_session_run(d->session, NULL, 0, &error), &error);
 }
 
 static void open_dsp(dsp *d, tenon_model **model, const char *path)
@@ -110,9 +93,9 @@ static void open_dsp(dsp *d, tenon_model **model, const char *path)
     tenon_session_options_init(&options);
     options.device = "hexagon";
     options.threads = 1;
-    must(tenon_model_open(model, path, NULL, &error), error);
-    must(tenon_session_create(&d->session, *model, &options, &error), error);
-    feed(d->session, *model);
+    must(tenon_model_open(model, path, NULL, &error), &error);
+    must(tenon_session_create(&d->session, *model, &options, &error), &error);
+    must(tn_bench_feed(d->session, *model, &error), &error);
     run(d);
     tn_program_visit(d->session->wanted->program, find_flows, d);
     if (d->n_flows == 0) {

@@ -7,7 +7,7 @@
 //   bench_sessions [--json] cycles MODEL [COUNT]
 //
 // Inputs are zeros; dims that the model leaves open are 1.
-#include <tenon/tenon.h>
+#include "bench_feed.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -50,26 +50,6 @@ static void give_up(tenon_error *error)
     exit(1);
 }
 
-static void feed(tenon_session *session, const tenon_model *model)
-{
-    for (size_t i = 0; i < tenon_model_input_count(model); i++) {
-        tenon_value_info info = {.struct_size = sizeof info};
-        tenon_error *error = NULL;
-        int64_t dims[8] = {0};
-        tenon_model_input(model, i, &info);
-        size_t bytes = tenon_dtype_bytes(info.dtype);
-        for (int d = 0; d < info.rank; d++) {
-            dims[d] = info.dims[d] > 0 ? info.dims[d] : 1;
-            bytes *= (size_t)dims[d];
-        }
-        void *zeros = calloc(1, bytes ? bytes : 1);
-        if (tenon_session_set_input(session, info.name, info.dtype, info.rank < 0 ? 0 : info.rank, dims, zeros, bytes, &error) != TENON_OK) {
-            give_up(error);
-        }
-        free(zeros);
-    }
-}
-
 static tenon_session *open_session(tenon_model *model, unsigned threads)
 {
     tenon_session *session = NULL;
@@ -77,10 +57,9 @@ static tenon_session *open_session(tenon_model *model, unsigned threads)
     tenon_session_options options;
     tenon_session_options_init(&options);
     options.threads = threads;
-    if (tenon_session_create(&session, model, &options, &error) != TENON_OK) {
+    if (tenon_session_create(&session, model, &options, &error) != TENON_OK || tn_bench_feed(session, model, &error) != TENON_OK) {
         give_up(error);
     }
-    feed(session, model);
     return session;
 }
 
