@@ -27,7 +27,8 @@ typedef struct tenon_save_options {
                                      model count. NULL, or an input that is not set: the model's shape, with 1 for dims that it leaves open */
     int split_weights;            /* non-zero: weights in a file beside, PATH with its ending replaced by ".weights" */
     int drop_imported;            /* non-zero: leave out the graph as imported: smaller, but tensors that fusion swallowed cannot be asked for by
-                                     name, and no_optimise is refused */
+                                     name, and no_optimise is refused; of a model that comes quantised only the forms of arithmetic (integers,
+                                     floats) that the targets and the precision ask for are kept, and every session runs one of these */
     tenon_key_fn key;             /* encrypt the weights (AES-256-GCM, each chunk by itself; needs libcrypto); NULL: do not */
     void *key_context;
     const char *key_name;         /* what the key function is asked for, now and when the file is opened; written to the file. NULL: "" */
@@ -39,7 +40,7 @@ typedef struct tenon_save_options {
 static inline void tenon_save_options_init(tenon_save_options *options) { tenon_options_init(options, sizeof *options); }
 
 /* Writes the model to a .tenon file, whole or not at all: the optimised graph, the imported one, the weights, and packed weights for each
-   target. Results of the file are those of the model, bit for bit. options may be NULL. Operators of the application (ext.h) are saved by
+   target. Results of the file are those of the model in the same form of arithmetic, bit for bit. options may be NULL. Operators of the application (ext.h) are saved by
    domain, name and version; the file opens with a registry that has them.
    Errors: IO (a full disk, a folder that cannot be written), INVALID_ARGUMENT (a target, shape or key that is none; a path that leads to a
    file which the model is read from; a precision that is not saved), UNSUPPORTED (a target

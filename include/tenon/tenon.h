@@ -442,7 +442,8 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
                   "fallbacks": n (nodes planned on a reference kernel), "device_fallbacks": n (planned on the CPU although another device is
                   named, and devices that failed), "precision_events": n (kept in another precision than asked for: by the plan, or since a run
                   met values that fp16 does not reach),
-                  "runs": n, "steps": n (executed), "idle_block_bytes",
+                  "runs": n, "steps": n (executed), "idle_block_bytes", "device_copied_bytes" (between memory of devices and the host's,
+                  where they do not share it),
                   "live_bytes", "peak_bytes" (of all that model and sessions took; the file's own pages are not among them),
                   "packed_weight_bytes" (made and held now), "weights_packed": n, "weights_found": n (packed since the model was opened,
                   and asked for when they were there: by all sessions of the model),

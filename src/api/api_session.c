@@ -777,14 +777,16 @@ void tenon_session_cancel(tenon_session *session)
 
 void tenon_session_set_deadline(tenon_session *session, uint64_t nanoseconds)
 {
-    if (session) {
+    tn_diag diag;
+    if (tn_api_idle(session, &diag) == TN_OK) {
         session->deadline_ns = nanoseconds;
     }
 }
 
 void tenon_session_observe(tenon_session *session, tenon_step_fn step, void *context)
 {
-    if (session) {
+    tn_diag diag;
+    if (tn_api_idle(session, &diag) == TN_OK) {
         session->step = step;
         session->step_context = context;
     }

@@ -121,10 +121,15 @@ class Failures(Command):
         self.assertEqual(document["error"]["exit"], 3)
         self.assertIn("none.onnx", document["error"]["place"])
 
+    def test_strict_names_what(self):
+        self.told(0, "run", DIGITS, "--strict")
+        self.assertIn("not ''", self.told(2, "run", DIGITS, "--strict="))
+
     def test_power_hints(self):
         self.assertIn("gpu-priority is not supported here", self.told(0, "run", DIGITS, "--power", "gpu-priority=low,dsp-level=3"))
         self.assertEqual("", self.told(0, "run", DIGITS, "--quiet", "--power", "gpu-priority=low,dsp-dcvs=off,dsp-latency=100"))
         self.assertIn("one of: low normal high", self.told(2, "run", DIGITS, "--power", "gpu-performance=warp"))
+        self.assertIn("not 'warp'", self.told(2, "run", DIGITS, "--power", "gpu-performance=warp"))
         self.assertIn("--power takes", self.told(2, "run", DIGITS, "--power", "turbo=on"))
         self.told(2, "run", DIGITS, "--power", "dsp-level=6")
 

@@ -180,7 +180,7 @@ static int set_strict(unsigned *flags, const char *value)
         *flags |= TENON_STRICT_DEVICE;
         return TN_EXIT_GOOD;
     }
-    while (*value) {
+    do {
         const size_t length = strcspn(value, ",");
         unsigned flag = 0;
         for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
@@ -193,7 +193,7 @@ static int set_strict(unsigned *flags, const char *value)
         }
         *flags |= flag;
         value += length + (value[length] == ',');
-    }
+    } while (*value);
     return TN_EXIT_GOOD;
 }
 

@@ -61,7 +61,7 @@ int tn_cli_power_read(tenon_power *power, const char *text)
 {
     tenon_power_init(power);
     while (text && *text) {
-        const size_t length = strcspn(text, ","), name = strcspn(text, "=,");
+        const size_t length = strcspn(text, ","), name = strcspn(text, "=,"), given = name + (name < length);
         const key *found = NULL;
         int value = 0;
         for (size_t i = 0; i < KEYS; i++) {
@@ -72,9 +72,9 @@ int tn_cli_power_read(tenon_power *power, const char *text)
                                "--power takes affinity=, gpu-performance=, gpu-priority=, dsp-level=, dsp-dcvs= and dsp-latency=, not '%.*s'",
                                (int)length, text);
         }
-        if (name == length || !read_value(found, text + name + 1, length - name - 1, &value)) {
+        if (name == length || !read_value(found, text + given, length - given, &value)) {
             return tn_cli_fail(TN_EXIT_USAGE, "--power: %s is %s%s, not '%.*s'", found->name, found->words ? "one of: " : "a whole number",
-                               found->words ? found->words : "", (int)(length - name), text + name);
+                               found->words ? found->words : "", (int)(length - given), text + given);
         }
         *(int *)(void *)((char *)power + found->offset) = value;
         text += length + (text[length] == ',');

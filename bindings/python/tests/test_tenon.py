@@ -460,6 +460,14 @@ class Reporting(unittest.TestCase):
         session.trim()
         session.run(None, {"image": np.zeros((1, 1, 28, 28), np.float32)})
 
+    def test_planning_ahead_of_a_scalar(self):
+        model = tiny.model([tiny.node("Add", ["x", "n"], ["out"])], [("x", FLOAT, [2]), ("n", FLOAT, [])], [("out", FLOAT, [2])])
+        session = tenon.InferenceSession(model)
+        session.prepare({"x": (2,), "n": (1, 1)})       # as run() takes it
+        session.run(None, {"x": np.ones(2, np.float32), "n": np.ones((1, 1), np.float32)})
+        self.assertEqual(session.report("statistics")["plans_made"], 1)
+        self.assertEqual(failure(session.prepare, {"x": (2,), "n": (2,)}).status, tenon.Status.INVALID_ARGUMENT)
+
     def test_power(self):
         session = tenon.InferenceSession(str(DIGITS), power={"affinity": "power-save", "gpu_priority": "low", "dsp_level": 2})
         fates = session.report("statistics")["power"]

@@ -26,7 +26,7 @@ tn_status tn_api_power_check(const tenon_power *power, tn_diag *diag)
     };
     for (size_t i = 0; i < TN_COUNT(fields); i++) {
         if (fields[i].value < 0 || fields[i].value > fields[i].most) {
-            return tn_fail(diag, TN_INVALID_ARGUMENT, fields[i].name, "%d is not from 0 to %d", fields[i].value, fields[i].most);
+            return tn_fail(diag, TN_INVALID_ARGUMENT, fields[i].name, "%d is not from 0 (as it is) to %d", fields[i].value, fields[i].most);
         }
     }
     return TN_OK;

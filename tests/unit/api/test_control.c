@@ -227,6 +227,8 @@ typedef struct meddler {
     int calls, wrong;
 } meddler;
 
+enum { MOST_MEDDLED = 3 };     // calls of the callback that do something
+
 // Calls of the same session from inside its run refuse, void ones do nothing, and the run goes on.
 static void meddle(void *context, const tenon_step_info *info, int after, const tenon_tensor *outputs)
 {
@@ -235,7 +237,11 @@ static void meddle(void *context, const tenon_step_info *info, int after, const 
     meddler *m = context;
     const tenon_input_shape shape = {.name = "x", .rank = 4, .dims = {1, 3, 8, 8}};
     (void)info;
+    (void)after;
     (void)outputs;
+    if (m->calls++ >= MOST_MEDDLED) {
+        return;
+    }
     const tenon_status got[] = {
         tenon_session_run(m->session, NULL, 0, NULL), tenon_session_run_async(m->session, NULL, 0, NULL, NULL, NULL),
         tenon_session_prepare(m->session, NULL, 0, NULL), tenon_session_prepare_shapes(m->session, &shape, 1, NULL, 0, NULL),
@@ -260,10 +266,8 @@ static void meddle(void *context, const tenon_step_info *info, int after, const 
     tenon_session_clear_inputs(m->session);     // does nothing: the runs below find their inputs
     tenon_session_trim(m->session);
     tenon_session_wait(m->session);
-    m->calls++;
-    if (after && m->calls > 3) {
-        tenon_session_observe(m->session, NULL, NULL);
-    }
+    tenon_session_set_deadline(m->session, 1);
+    tenon_session_observe(m->session, NULL, NULL);     // nor this: more calls come
 }
 
 static void callbacks_cannot_disturb_their_run(void **unused)
@@ -278,14 +282,14 @@ static void callbacks_cannot_disturb_their_run(void **unused)
     tenon_session_observe(s, meddle, &m);
     assert_int_equal(tenon_session_run(s, NULL, 0, NULL), TENON_OK);
     assert_int_equal(m.wrong, 0);
-    assert_int_equal(m.calls, 4);
+    assert_true(m.calls > MOST_MEDDLED);
     m.calls = 0;
-    tenon_session_observe(s, meddle, &m);
     assert_int_equal(tenon_session_run_async(s, NULL, 0, on_done, &f, NULL), TENON_OK);
     tenon_session_wait(s);
     assert_int_equal(f.status, TENON_OK);
     assert_int_equal(m.wrong, 0);
-    assert_int_equal(m.calls, 4);
+    assert_true(m.calls > MOST_MEDDLED);
+    tenon_session_observe(s, NULL, NULL);
     set_picture(s);
     assert_int_equal(tenon_session_run(s, NULL, 0, NULL), TENON_OK);
     tenon_session_destroy(s);
