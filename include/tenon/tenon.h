@@ -435,8 +435,10 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
                   layout_*, dtype, shape of operand 0 and result 0; "precision" in sub-flows: how the result is kept
      PLACEMENT   {"cpu": {"nodes": n, "macs": n}}
      MEMORY      {"arena_bytes", "lower_bound_bytes", "scratch_bytes" (of the arena, by the step that takes most), "packed_bytes", "input_bytes",
-                  "output_bytes", "peak_bytes": arena, packed weights, inputs and results, which is what memory_limit is compared with (null
-                  while a stage is not planned), "exact": true or false,
+                  "output_bytes", "peak_bytes": arena, packed weights, inputs and results, which is what memory_limit is compared with;
+                  where "exact" is false, of the last run: the most of it at one time, with stages, bodies and results of unknown size (in
+                  blocks of 2^k or 1.5 x 2^k bytes), never above the limit; before a run, of what is planned (null while a stage is not),
+                  "exact": true or false,
                   "blocks": [{"name", "bytes", "offset", "first": n, "last": n, "alias_of": name or null}]}
      STATISTICS  {"plans_made": n, "plan_hits": n, "plans_cached": n, "planning_ns",
                   "fallbacks": n (nodes planned on a reference kernel), "device_fallbacks": n (planned on the CPU although another device is

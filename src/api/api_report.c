@@ -326,7 +326,10 @@ static void write_memory(tn_text *text, const tenon_session *session, const tn_p
     tn_json_key_int(text, "output_bytes", r.outputs);
     tn_json_key_int(text, "input_bytes", r.inputs);
     tn_json_key(text, "peak_bytes");
-    if (r.open) {
+    const tn_plan *plan = tn_program_plan(program);
+    if (!plan->memory.exact && plan->counted) {
+        tn_json_int(text, (int64_t)plan->counted);     // bodies that run one after another do not add up, results of unknown size do
+    } else if (r.open) {
         tn_json_null(text);     // what later stages and bodies take is known only when they run
     } else {
         tn_json_int(text, (int64_t)r.peak);

@@ -14,8 +14,6 @@ static size_t class_bytes(unsigned index)
     return index % 2 ? (size_t)3 << (shift - 1) : (size_t)1 << shift;
 }
 
-size_t tn_block_bytes(const tn_loose_block *block) { return class_bytes(block->class_index); }
-
 static bool class_of(size_t bytes, unsigned *index)
 {
     for (*index = 0; *index < TN_BLOCK_CLASSES; ++*index) {
@@ -24,6 +22,12 @@ static bool class_of(size_t bytes, unsigned *index)
         }
     }
     return false;
+}
+
+size_t tn_block_bytes(size_t bytes)
+{
+    unsigned index;
+    return class_of(bytes, &index) ? class_bytes(index) : bytes;
 }
 
 tn_loose_block *tn_block_take(tn_block_cache *cache, size_t bytes)

@@ -30,7 +30,7 @@ typedef struct tn_block_cache {
 tn_loose_block *tn_block_take(tn_block_cache *cache, size_t bytes);
 void tn_block_give(tn_block_cache *cache, tn_loose_block *block);    // becomes idle
 void tn_block_trim(tn_block_cache *cache);                           // idle blocks go back to the heap
-size_t tn_block_bytes(const tn_loose_block *block);
+size_t tn_block_bytes(size_t bytes);                                 // what a block for so many bytes takes
 
 // ---- memory that a device sees too ----
 

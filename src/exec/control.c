@@ -104,7 +104,7 @@ static tn_status box(control *c, tn_kind expected, const tn_tensor *from, tn_ten
     void *held;
     call.diag = c->run->diag;
     call.objects = c->run->objects;
-    call.objects_limit = c->run->context->limit_memory ? c->run->context->limit_memory : c->run->context->limit_peak;
+    call.objects_limit = tn_plan_limit(c->run->context);
     TN_TRY(tn_object_take(&call, sizeof *from, &held));
     *(tn_tensor *)held = *from;
     if (from->kind == TN_KIND_TENSOR) {

@@ -32,7 +32,6 @@ struct tn_program {
     size_t arena_bytes;
     own_result *own;              // by output
     tn_loose_block *pool;         // results of unknown size of the last run
-    size_t pool_bytes;
     unsigned char *key;           // room for the key of one call
     size_t key_bytes;
     tn_tensor *later;             // operands of the rest of a staged plan
@@ -70,7 +69,6 @@ static void free_pool(tn_program *program)
         program->pool = block->next;
         tn_block_give(program->context->blocks, block);
     }
-    program->pool_bytes = 0;
 }
 
 static void give_arena(tn_program *program)
@@ -401,10 +399,36 @@ static tn_status bind_results(tn_program *program, tn_plan *plan, tn_diag *diag)
     return TN_OK;
 }
 
+// Whether so many bytes fit the limit beside what the run holds.
+static bool has_room(const tn_plan_context *context, uint64_t bytes)
+{
+    const uint64_t limit = tn_plan_limit(context);
+    return !limit || (context->around <= limit && bytes <= limit - context->around);
+}
+
+static void count(tn_plan_context *context, uint64_t bytes)
+{
+    context->around += bytes;
+    context->highest = TN_MAX(context->highest, context->around);
+}
+
+// The plan found was made when the run held less around it: another is made, or the error says what is needed.
+static bool outgrown(tn_program *program)
+{
+    tn_plan *plan = program->plans;
+    if (has_room(program->context, tn_plan_peak(plan))) {
+        return false;
+    }
+    program->plans = plan->next;
+    program->n_plans--;
+    destroy_plan(plan);
+    return true;
+}
+
 tn_status tn_program_prepare(tn_program *program, const tn_tensor *inputs, tn_diag *diag)
 {
     write_key(program, inputs);
-    if (find_plan(program)) {
+    if (find_plan(program) && !outgrown(program)) {
         program->context->hits++;
     } else {
         TN_TRY(make_plan(program, inputs, diag));
@@ -491,12 +515,11 @@ tn_status tn_program_resize(tn_program *program, tn_plan *plan, const tn_step *s
         return tn_fail(diag, TN_LIMIT, step->call.name, "result %d is larger than limit_tensor_bytes (%llu) allows", index,
                        (unsigned long long)program->context->limit_tensor);
     }
-    const uint64_t limit = program->context->limit_memory ? program->context->limit_memory : program->context->limit_peak;
-    const uint64_t held = program->context->around + program->pool_bytes;
-    if (limit && (held > limit || bytes > limit - held)) {
+    const size_t whole = tn_block_bytes(bytes);
+    if (!has_room(program->context, whole)) {
         return tn_fail(diag, TN_LIMIT, step->call.name, "with this result, whose size is known only now, the run would take %llu bytes, more than %s (%llu) allows",
-                       (unsigned long long)(held + bytes), program->context->limit_memory ? "memory_limit" : "limit_peak_bytes",
-                       (unsigned long long)limit);
+                       (unsigned long long)(program->context->around + whole), program->context->limit_memory ? "memory_limit" : "limit_peak_bytes",
+                       (unsigned long long)tn_plan_limit(program->context));
     }
     tn_loose_block *block = tn_block_take(program->context->blocks, bytes);
     if (!block) {
@@ -504,7 +527,7 @@ tn_status tn_program_resize(tn_program *program, tn_plan *plan, const tn_step *s
     }
     block->next = program->pool;
     program->pool = block;
-    program->pool_bytes += tn_block_bytes(block);
+    count(program->context, whole);
     slot->tensor.data = block->data;
     return TN_OK;
 }
@@ -542,7 +565,7 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
     call->workers = step->alone ? NULL : run->workers;
     call->diag = run->diag;
     call->objects = run->objects;
-    call->objects_limit = run->context->limit_memory ? run->context->limit_memory : run->context->limit_peak;
+    call->objects_limit = tn_plan_limit(run->context);
     call->resize = resize_call;
     call->resize_context = &r;
     call->cancel = (const volatile int *)(const volatile void *)run->cancel;
@@ -647,13 +670,16 @@ tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inpu
     bind_moving(program, plan, inputs, results);
     TN_TRY(check_results(program, plan, results, run->diag));
     plan->runs++;
-    const uint64_t holds = tn_plan_peak(plan);
-    program->context->around += holds;
+    const uint64_t around = program->context->around, highest = program->context->highest;
+    program->context->highest = around;
+    count(program->context, tn_plan_peak(plan));
     tn_status status = run_steps(program, plan, run);
     if (status == TN_OK) {
         status = plan->rest ? run_rest_deeper(program, plan, run, inputs, results) : give_results(program, plan, run, results);
     }
-    program->context->around -= holds;
+    plan->counted = status == TN_OK ? program->context->highest - around : plan->counted;
+    program->context->highest = TN_MAX(highest, program->context->highest);
+    program->context->around = around;
     if (program->context->light) {
         tn_light_end(plan);
     } else if (program->context->arenas && !program->context->memory) {

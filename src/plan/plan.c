@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Makes a plan: the nine steps in order, then the budget. Over budget the steps are done again with a price on each byte that a row
-// holds, the lowest at which the plan fits; if none does, the error says how much would be needed.
+// holds, the first of a fixed list at which the plan fits; if none does, the error says how much would be needed.
 #include "plan/work.h"
 #include "sys/clock.h"
 
@@ -94,47 +94,47 @@ static tn_status weigh(uint64_t *peak, const tn_plan_request *request, const tn_
 }
 
 // The prices of a byte: every node changes to a row that holds less where the bytes it saves, so priced, are worth the time it loses.
-#define PRICES 64
+// They are the same for every limit, and so is their order: weights alone, then workspaces and conversions too, cheap prices first. What
+// a limit leads to is then also what the peak that it leads to leads to as a limit, and more bytes never lead to less.
+#define PRICES 20
 #define LOWEST_PRICE 1e-3         // ns: below what the largest transforms of weights gain
-#define PRICE_RATIO 1.4           // so that the highest is about 1e6 ns, where no row is too slow
+#define PRICE_RATIO 3             // so that the highest is about 1e6 ns, where no row is too slow
 
-static thrift priced(int index, bool transient)
+static thrift rung(int index)
 {
-    thrift t = {.byte_ns = LOWEST_PRICE, .transient = transient};
-    for (int i = 0; i < index; i++) {
+    thrift t = {.byte_ns = LOWEST_PRICE, .transient = index >= PRICES};
+    for (int i = 0; i < index % PRICES; i++) {
         t.byte_ns *= PRICE_RATIO;
     }
     return t;
 }
 
-// The lowest price whose plan fits the limit; workspaces and conversions count only where weights alone do not save enough. *needed
-// is the least that a plan was found to need.
+// The first of these whose plan fits the limit, none at all before them. *needed is what it takes; where none fits, the least that one
+// would take.
 static tn_status economise(thrift *found, uint64_t *needed, uint64_t limit, const tn_plan_request *request, const tn_plan_context *context,
                            tn_diag *diag)
 {
-    uint64_t peak;
     *found = (thrift){0};
     TN_TRY(weigh(needed, request, context, *found, diag));
-    for (int transient = 0; transient < 2 && *needed > limit; transient++) {
-        int low = -1, high = PRICES - 1;     // low does not fit, high does
-        TN_TRY(weigh(&peak, request, context, priced(high, transient), diag));
-        *needed = TN_MIN(*needed, peak);
-        while (peak <= limit && high - low > 1) {
-            const int middle = (low + high) / 2;
-            uint64_t here;
-            TN_TRY(weigh(&here, request, context, priced(middle, transient), diag));
-            *(here <= limit ? &high : &low) = middle;
+    for (int i = 0; i < 2 * PRICES && *needed > limit; i++) {
+        uint64_t peak;
+        const thrift tried = rung(i);
+        TN_TRY(weigh(&peak, request, context, tried, diag));
+        if (peak < *needed) {
+            *needed = peak;
+            *found = tried;
         }
-        *found = priced(high, transient);
     }
     return TN_OK;
 }
 
+uint64_t tn_plan_limit(const tn_plan_context *context) { return context->limit_memory ? context->limit_memory : context->limit_peak; }
+
 static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag)
 {
     *out = NULL;
-    const uint64_t all = context->limit_memory ? context->limit_memory : context->limit_peak;
-    const uint64_t limit = all > context->around ? all - context->around : TN_MIN(all, 1);     // 0: none
+    const uint64_t all = tn_plan_limit(context);
+    const uint64_t room = !all ? UINT64_MAX : all > context->around ? all - context->around : 0;
     thrift thrift = {0};
     uint64_t needed = 0;
     tn_plan *plan = NULL;
@@ -143,16 +143,16 @@ static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_con
         TN_TRY(attempt(&plan, request, context, thrift, diag));
         needed = tn_plan_peak(plan);
     }
-    if (limit && (!plan || needed > limit)) {
+    if (all && (!plan || needed > room)) {
         tn_plan_destroy(plan);
         plan = NULL;
-        TN_TRY(economise(&thrift, &needed, limit, request, context, diag));
+        TN_TRY(economise(&thrift, &needed, room, request, context, diag));
     }
-    if (!plan && (!limit || needed <= limit)) {
+    if (!plan && needed <= room) {
         TN_TRY(attempt(&plan, request, context, thrift, diag));
         needed = tn_plan_peak(plan);
     }
-    if (limit && needed > limit) {
+    if (needed > room) {
         tn_plan_destroy(plan);
         return tn_fail(diag, TN_LIMIT, "plan",
                        "a run would take at least %llu bytes (arena, packed weights, inputs and results), more than %s (%llu) allows",

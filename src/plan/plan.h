@@ -99,6 +99,7 @@ typedef struct tn_plan {
     struct tn_program ***bodies;      // by step, then body; made by exec
     tn_flow **flows;                  // by step: compiled sub-flows; made by exec
     unsigned runs;
+    uint64_t counted;                 // by the last run that succeeded, at most at one time: tn_plan_peak of this plan, of later stages and bodies, and the pool
     uint64_t serial;                  // distinct in its session
 } tn_plan;
 
@@ -119,7 +120,8 @@ typedef struct tn_plan_context {
     unsigned dead;                    // bit d: devices[d] failed and is left out
     unsigned strict;                  // TN_STRICT_* bits
     uint64_t limit_memory;            // of tn_plan_peak; 0: none
-    uint64_t around;                  // what the plans of this run hold whose bodies and later stages are planned and run now
+    uint64_t around;                  // what this run holds now: plans whose steps, bodies or later stages run, with their results of unknown size
+    uint64_t highest;                 // the most that was since the innermost of these plans began
     uint64_t limit_peak;              // the same, the default that guards against hostile models
     uint64_t limit_tensor;            // bytes
     uint64_t limit_work;              // weighted multiply-accumulates
@@ -153,6 +155,7 @@ tn_status tn_plan_make(tn_plan **out, const tn_plan_request *request, tn_plan_co
 // The sum that limits are compared with and reports tell: arena with workspaces, packed weights, results and inputs. Results and inputs
 // count whether the caller lends memory for them or not, so that one plan serves both.
 uint64_t tn_plan_peak(const tn_plan *plan);
+uint64_t tn_plan_limit(const tn_plan_context *context);     // the one that holds; 0: none
 void tn_plan_destroy(tn_plan *plan);      // rest_program and bodies must be gone (exec frees them)
 
 // For every input of a graph: whether its contents (not only its shape) can decide a shape, an axis, a count or a branch.

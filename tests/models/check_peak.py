@@ -3,7 +3,8 @@
 """Holds memory_limit against the peak that is reported, on a folder of models as check_fp16.py reads them, at 1 and 2 threads.
 
 Where the peak is exact: with it as the limit the plan is the same and runs; one byte less leads to a cheaper plan that runs, or to an
-error that names a number of bytes with which it runs. Exit status 0: so it is for all.
+error that names a number of bytes with which it runs. For small models limits between that number and the peak follow: each runs, none
+needs more than a larger one, and what it is said to take is a limit that changes nothing. Exit status 0: so it is for all.
 """
 import json
 import logging
@@ -13,6 +14,9 @@ import sys
 
 import tenon
 from check_fp16 import load
+
+SMALL = 2 << 20     # bytes of a file whose plans are quick to make
+STEPS = 6
 
 
 def rows(session):
@@ -27,6 +31,35 @@ def run(path, feeds, threads, limit):
         if limit and memory["peak_bytes"] is not None and memory["peak_bytes"] > limit:
             raise AssertionError(f"a run under {limit} bytes says that it takes {memory['peak_bytes']}")
         return rows(session), memory
+
+
+def planned(path, feeds, threads, limit):
+    """The peak of a plan that was made under this limit, or the LIMIT error's number, negated."""
+    try:
+        with tenon.InferenceSession(path, threads=threads, memory_limit=limit) as session:
+            session.prepare({name: value if value.dtype.kind in "ib" and value.size < 5 else value.shape for name, value in feeds.items()})
+            return session.report("memory")["peak_bytes"]
+    except tenon.Error as error:
+        if error.status != tenon.Status.LIMIT:
+            raise
+        return -int(re.search(r"at least (\d+) bytes", error.message)[1])
+
+
+def walk(path, feeds, threads, peak):
+    """What is wrong with limits from the least to the peak, or None."""
+    least = -planned(path, feeds, threads, 1)
+    if planned(path, feeds, threads, least) != least or planned(path, feeds, threads, least - 1) != -least:
+        return f"{least} bytes are named, and are not the least"
+    before = least
+    for step in range(1, STEPS + 1):
+        limit = least + (peak - least) * step // STEPS
+        taken = planned(path, feeds, threads, limit)
+        if not 0 < taken <= limit:
+            return f"{limit} bytes lead to {taken} although {before} are enough"
+        if planned(path, feeds, threads, taken) != taken:
+            return f"{limit} bytes lead to {taken}, which as a limit lead elsewhere"
+        before = limit
+    return None
 
 
 def check(path, feeds, threads):
@@ -62,6 +95,8 @@ def main():
             count += 1
             try:
                 wrong, peak = check(path, feeds, threads)
+                if peak and not wrong and os.path.getsize(path) < SMALL:
+                    wrong = walk(path, feeds, threads, peak)
             except (tenon.Error, AssertionError) as error:
                 wrong, peak = str(error), 0
             bad += wrong is not None

@@ -73,7 +73,51 @@ class Peak(unittest.TestCase):
                     self.assertEqual(error.status, tenon.Status.LIMIT)
                     refused = int(re.search(r"at least (\d+) bytes", error.message)[1])
             self.assertGreater(refused, limit)
-            self.rows(model, refused)
+            self.assertEqual(self.rows(model, refused)[1]["peak_bytes"], refused)
+            self.assertEqual(self.refusal(self.rows, model, refused - 1).status, tenon.Status.LIMIT)
+
+    def test_every_limit_above_the_least_runs_and_its_peak_as_a_limit_changes_nothing(self):
+        for threads in (1, 2):
+            model = shared_weights(1)
+            free = self.rows(model, 0, threads)[1]["peak_bytes"]
+            least = int(re.search(r"at least (\d+) bytes", self.refusal(self.rows, model, 1, threads).message)[1])
+            for limit in np.linspace(least, free, 25).astype(int):
+                rows, memory = self.rows(model, int(limit), threads)
+                self.assertEqual(self.rows(model, memory["peak_bytes"], threads), (rows, memory))
+
+    def test_results_of_unknown_size_count(self):
+        x = np.ones(1000, np.float32)
+        model = tiny.model([tiny.node("NonZero", ["x"], ["n"])], [("x", FLOAT, ["n"])], [("n", tiny.INT64, [1, "k"])], [])
+
+        def run(limit):
+            with tenon.InferenceSession(model, threads=1, memory_limit=limit) as session:
+                session.run(None, {"x": x})
+                return session.report("memory")["peak_bytes"]
+
+        peak = run(0)
+        self.assertGreaterEqual(peak, x.nbytes + 8 * x.size)
+        self.assertEqual(run(peak), peak)
+        self.assertEqual(self.refusal(run, peak - 1).status, tenon.Status.LIMIT)
+
+    def test_a_cached_plan_counts_with_what_is_around_it(self):
+        # The same shapes of the later stage beside a result that grows: the second run finds the stage's plan, and no room for it.
+        nodes = [tiny.node("NonZero", ["x"], ["n"]), tiny.node("Slice", ["n", "zero", "one", "axis"], ["few"]),
+                 tiny.node("Cast", ["few"], ["f"], to=FLOAT), tiny.node("MatMul", ["w", "f"], ["out"])]
+        w = np.ones((4096, 1), np.float32)
+        constants = [tiny.array(w, "w", FLOAT)] + [tiny.tensor(tiny.INT64, [1], [value], name) for name, value in (("zero", 0), ("one", 1), ("axis", 1))]
+        model = tiny.model(nodes, [("x", FLOAT, ["n"])], [("out", FLOAT, [4096, 1])], constants)
+        x = np.zeros(4096, np.float32)
+        x[0] = 1
+        with tenon.InferenceSession(model, threads=1) as session:
+            session.run(None, {"x": x})
+            limit = session.report("memory")["peak_bytes"]
+        with tenon.InferenceSession(model, threads=1, memory_limit=limit) as session:
+            session.run(None, {"x": x})
+            self.assertEqual(session.report("memory")["peak_bytes"], limit)
+            error = self.refusal(session.run, None, {"x": np.ones(4096, np.float32)})
+            self.assertEqual(error.status, tenon.Status.LIMIT)
+            session.run(None, {"x": x})
+            self.assertEqual(session.report("memory")["peak_bytes"], limit)
 
     def test_later_stages_count_with_the_first(self):
         r = np.random.default_rng(4)
@@ -94,6 +138,7 @@ class Peak(unittest.TestCase):
                 return memory["peak_bytes"]
 
         free = peak(0)
+        self.assertEqual(peak(free), free)
         for limit in range(free * 2, 0, -free // 16):           # each either keeps what it says or refuses
             try:
                 peak(limit)
