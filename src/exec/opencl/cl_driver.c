@@ -6,12 +6,34 @@
 #include "sys/clock.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const library_names[] = {
     "libOpenCL.so.1", "libOpenCL.so", "libGLES_mali.so", "libmali.so", "libPVROCL.so", "libOpenCL-pixel.so",
     "/system/vendor/lib64/libOpenCL.so", "/vendor/lib64/libOpenCL.so", "/system/vendor/lib64/egl/libGLES_mali.so",
 };
+
+// The library's only state of the process, since a driver is one: loaded once, with threads of its own.
+static pthread_mutex_t starting = PTHREAD_MUTEX_INITIALIZER;
+static atomic_long first_process;
+
+bool tn_cl_driver_begin(const char **reason)
+{
+    long none = 0;
+    const long here = (long)getpid();
+    // Before the lock, which another thread may have held when this process was forked.
+    if (!atomic_compare_exchange_strong(&first_process, &none, here) && none != here) {
+        *reason = "OpenCL was used before this process was forked; use it only after forking";
+        return false;
+    }
+    (void)pthread_mutex_lock(&starting);
+    return true;
+}
+
+void tn_cl_driver_end(void) { (void)pthread_mutex_unlock(&starting); }
 
 bool tn_cl_driver_open(tn_cl_driver *driver, const char **reason)
 {

@@ -33,6 +33,12 @@ typedef struct tn_cl_driver {
     cl_command_queue(CL_API_CALL *CreateQueueWithProperties)(cl_context context, cl_device_id device, const cl_ulong *properties, cl_int *error);
 } tn_cl_driver;
 
+// Between these two calls a driver is started, asked what it has, or closed: many drivers are not made for two threads that do so at once.
+// false, and nothing to end: the driver was started by the process that this one was forked from; its threads are not here, and it would
+// wait for them forever.
+bool tn_cl_driver_begin(const char **reason);
+void tn_cl_driver_end(void);
+
 // Opens the first library of a list of usual names. false: none is there, or it lacks a function; *reason is a fixed text.
 bool tn_cl_driver_open(tn_cl_driver *driver, const char **reason);
 void tn_cl_driver_close(tn_cl_driver *driver);

@@ -21,8 +21,12 @@ static tn_status opencl_probe(tn_device_facts *facts)
     cl_device_id id;
     const char *reason = "";
     memset(facts, 0, sizeof *facts);
-    if (!tn_cl_driver_open(&driver, &reason)) {
+    const bool begun = tn_cl_driver_begin(&reason);
+    if (!begun || !tn_cl_driver_open(&driver, &reason)) {
         (void)snprintf(facts->reason, sizeof facts->reason, "%s", reason);
+        if (begun) {
+            tn_cl_driver_end();
+        }
         return TN_OK;
     }
     if (tn_cl_pick(&driver, &platform, &id, &diag) == TN_OK) {
@@ -38,10 +42,19 @@ static tn_status opencl_probe(tn_device_facts *facts)
         (void)snprintf(facts->reason, sizeof facts->reason, "%.120s", diag.message);
     }
     tn_cl_driver_close(&driver);
+    tn_cl_driver_end();
     return TN_OK;
 }
 
-static void opencl_close(tn_device *device) { tn_cl_context_close((tn_cl_context *)device); }
+static void opencl_close(tn_device *device)
+{
+    const char *reason;
+    // In a forked process the driver's objects stay as they are.
+    if (tn_cl_driver_begin(&reason)) {
+        tn_cl_context_close((tn_cl_context *)device);
+        tn_cl_driver_end();
+    }
+}
 
 static void opencl_power(tn_device *device, const tn_power *power, tn_power_effect *effect)
 {
@@ -171,10 +184,13 @@ static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, 
     tn_cl_driver driver;
     tn_cl_context *cl = NULL;
     const char *reason = "";
-    if (!tn_cl_driver_open(&driver, &reason)) {
-        return tn_fail(diag, TN_DEVICE, "opencl", "the device is not present: %s", reason);
+    const bool begun = tn_cl_driver_begin(&reason), opened = begun && tn_cl_driver_open(&driver, &reason);
+    const tn_status status = opened ? tn_cl_context_open(&cl, &driver, heap, cpu, diag) :
+                                      tn_fail(diag, TN_DEVICE, "opencl", "the device is not present: %s", reason);
+    if (begun) {
+        tn_cl_driver_end();
     }
-    TN_TRY(tn_cl_context_open(&cl, &driver, heap, cpu, diag));
+    TN_TRY(status);
     cl->base.vtable = &tn_device_opencl;
     *out = &cl->base;
     return TN_OK;

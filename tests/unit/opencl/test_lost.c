@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sessions whose OpenCL device fails at its n-th call, for each n: memory, builds, kernels, transfers, a lost device. The session says what
-// was refused, goes on on the CPU with right results, counts it, and gives everything back; with strict it fails, and says why. Skipped without
-// a device.
+// was refused, goes on on the CPU with right results, counts it, and gives everything back; with strict it fails, and says why. Also: drivers
+// that start in several threads, and processes forked from one whose driver runs. Skipped without a device.
 #include "support/unit.h"
 
 #include "failing_driver.h"
@@ -12,9 +12,11 @@
 #include <tenon/tenon.h>
 
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const int64_t dims[4] = {1, 1, 28, 28};
@@ -178,8 +180,69 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+// ---- starting the driver ----
+
+typedef struct starter {
+    pthread_t thread;
+    tenon_model *model;
+    tenon_error *error;
+    tenon_status status;
+} starter;
+
+static void *start(void *context)
+{
+    starter *s = context;
+    tenon_session_options options;
+    tenon_session *session = NULL;
+    tenon_session_options_init(&options);
+    options.device = "opencl";
+    options.threads = 1;
+    s->status = tenon_session_create(&session, s->model, &options, &s->error);
+    tenon_session_destroy(session);
+    return NULL;
+}
+
+// The first test, so that no driver runs yet. Without a device all threads say the same.
+static void threads_start_it_at_once(void **unused)
+{
+    starter starters[4] = {0};
+    tenon_model *model = NULL;
+    (void)unused;
+    assert_int_equal(tenon_model_open(&model, "../examples/digits/digits.onnx", NULL, NULL), TENON_OK);
+    for (int i = 0; i < 4; i++) {
+        starters[i].model = model;
+        assert_int_equal(pthread_create(&starters[i].thread, NULL, start, &starters[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        (void)pthread_join(starters[i].thread, NULL);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(starters[i].status, starters[0].status);
+        tenon_error_destroy(starters[i].error);
+    }
+    tenon_model_destroy(model);
+}
+
+static void a_forked_process_has_none(void **unused)
+{
+    starter s = {0};
+    int status;
+    (void)unused;
+    assert_int_equal(tenon_model_open(&s.model, "../examples/digits/digits.onnx", NULL, NULL), TENON_OK);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        (void)start(&s);
+        _exit(s.status == TENON_DEVICE && strstr(tenon_error_message(s.error), "fork") ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    tenon_model_destroy(s.model);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(each_call), cmocka_unit_test(strict)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(threads_start_it_at_once), cmocka_unit_test(each_call), cmocka_unit_test(strict),
+                                       cmocka_unit_test(a_forked_process_has_none)};
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
