@@ -37,7 +37,8 @@
  *
  * Callbacks of a run (observers, custom operators) must not destroy their session; other calls that would change it, or look at what the
  * run is changing (tenon_report), return STATE, and those that return nothing do nothing. After a
- * fork the child makes sessions, pools and arenas of its own: those of the parent give STATE there, and destroying them does nothing.
+ * fork the child makes sessions, pools and arenas of its own: those of the parent give STATE there, and destroying them does nothing. What
+ * the parent used through OpenCL the child cannot: it has no device "opencl" then.
  */
 #ifndef TENON_TENON_H
 #define TENON_TENON_H
