@@ -4,95 +4,58 @@
 // Ownership: none. Threads: any.
 #include "exec/hexagon/dsp/rt/rt.h"
 
-static uint64_t divide64(uint64_t n, uint64_t d, uint64_t *rest)
-{
-    if (d == 0 || n < d) {
-        *rest = n;
-        return d == 0 ? UINT64_MAX : 0;
+// One text for both widths: names, types and the count of leading zeros are all that differs.
+#define DEFINE_DIVIDE(bits, leading_zeros)                                                                        \
+    static uint##bits##_t divide##bits(uint##bits##_t n, uint##bits##_t d, uint##bits##_t *rest)                  \
+    {                                                                                                             \
+        if (d == 0 || n < d) {                                                                                    \
+            *rest = n;                                                                                            \
+            return d == 0 ? UINT##bits##_MAX : 0;                                                                 \
+        }                                                                                                         \
+        uint##bits##_t q = 0;                                                                                     \
+        for (int i = leading_zeros(d) - leading_zeros(n); i >= 0; i--) {                                          \
+            if (n >= d << i) {                                                                                    \
+                n -= d << i;                                                                                      \
+                q |= (uint##bits##_t)1 << i;                                                                      \
+            }                                                                                                     \
+        }                                                                                                         \
+        *rest = n;                                                                                                \
+        return q;                                                                                                 \
+    }                                                                                                             \
+                                                                                                                  \
+    static uint##bits##_t magnitude##bits(int##bits##_t v) { return v < 0 ? 0u - (uint##bits##_t)v : (uint##bits##_t)v; }
+
+DEFINE_DIVIDE(32, __builtin_clz)
+DEFINE_DIVIDE(64, __builtin_clzll)
+
+// The quotient's sign is that of the product, the remainder's that of the dividend (C11 6.5.5).
+#define DEFINE_HELPERS(bits, suffix)                                                                              \
+    uint##bits##_t __hexagon_udiv##suffix(uint##bits##_t n, uint##bits##_t d)                                     \
+    {                                                                                                             \
+        uint##bits##_t rest;                                                                                      \
+        return divide##bits(n, d, &rest);                                                                         \
+    }                                                                                                             \
+                                                                                                                  \
+    uint##bits##_t __hexagon_umod##suffix(uint##bits##_t n, uint##bits##_t d)                                     \
+    {                                                                                                             \
+        uint##bits##_t rest;                                                                                      \
+        divide##bits(n, d, &rest);                                                                                \
+        return rest;                                                                                              \
+    }                                                                                                             \
+                                                                                                                  \
+    int##bits##_t __hexagon_div##suffix(int##bits##_t n, int##bits##_t d)                                         \
+    {                                                                                                             \
+        uint##bits##_t rest;                                                                                      \
+        const uint##bits##_t q = divide##bits(magnitude##bits(n), magnitude##bits(d), &rest);                     \
+        return (int##bits##_t)((n < 0) != (d < 0) ? 0u - q : q);                                                  \
+    }                                                                                                             \
+                                                                                                                  \
+    int##bits##_t __hexagon_mod##suffix(int##bits##_t n, int##bits##_t d)                                         \
+    {                                                                                                             \
+        uint##bits##_t rest;                                                                                      \
+        divide##bits(magnitude##bits(n), magnitude##bits(d), &rest);                                              \
+        return (int##bits##_t)(n < 0 ? 0u - rest : rest);                                                         \
     }
-    const int shift = __builtin_clzll(d) - __builtin_clzll(n);
-    uint64_t q = 0;
-    for (int i = shift; i >= 0; i--) {
-        if (n >= d << i) {
-            n -= d << i;
-            q |= (uint64_t)1 << i;
-        }
-    }
-    *rest = n;
-    return q;
-}
 
-static uint32_t divide32(uint32_t n, uint32_t d, uint32_t *rest)
-{
-    if (d == 0 || n < d) {
-        *rest = n;
-        return d == 0 ? UINT32_MAX : 0;
-    }
-    const int shift = __builtin_clz(d) - __builtin_clz(n);
-    uint32_t q = 0;
-    for (int i = shift; i >= 0; i--) {
-        if (n >= d << i) {
-            n -= d << i;
-            q |= (uint32_t)1 << i;
-        }
-    }
-    *rest = n;
-    return q;
-}
-
-static uint32_t magnitude32(int32_t v) { return v < 0 ? 0u - (uint32_t)v : (uint32_t)v; }
-static uint64_t magnitude64(int64_t v) { return v < 0 ? 0u - (uint64_t)v : (uint64_t)v; }
-
-uint32_t __hexagon_udivsi3(uint32_t n, uint32_t d)
-{
-    uint32_t rest;
-    return divide32(n, d, &rest);
-}
-
-uint32_t __hexagon_umodsi3(uint32_t n, uint32_t d)
-{
-    uint32_t rest;
-    divide32(n, d, &rest);
-    return rest;
-}
-
-int32_t __hexagon_divsi3(int32_t n, int32_t d)
-{
-    uint32_t rest;
-    const uint32_t q = divide32(magnitude32(n), magnitude32(d), &rest);
-    return (int32_t)((n < 0) != (d < 0) ? 0u - q : q);
-}
-
-int32_t __hexagon_modsi3(int32_t n, int32_t d)
-{
-    uint32_t rest;
-    divide32(magnitude32(n), magnitude32(d), &rest);
-    return (int32_t)(n < 0 ? 0u - rest : rest);
-}
-
-uint64_t __hexagon_udivdi3(uint64_t n, uint64_t d)
-{
-    uint64_t rest;
-    return divide64(n, d, &rest);
-}
-
-uint64_t __hexagon_umoddi3(uint64_t n, uint64_t d)
-{
-    uint64_t rest;
-    divide64(n, d, &rest);
-    return rest;
-}
-
-int64_t __hexagon_divdi3(int64_t n, int64_t d)
-{
-    uint64_t rest;
-    const uint64_t q = divide64(magnitude64(n), magnitude64(d), &rest);
-    return (int64_t)((n < 0) != (d < 0) ? 0u - q : q);
-}
-
-int64_t __hexagon_moddi3(int64_t n, int64_t d)
-{
-    uint64_t rest;
-    divide64(magnitude64(n), magnitude64(d), &rest);
-    return (int64_t)(n < 0 ? 0u - rest : rest);
-}
+DEFINE_HELPERS(32, si3)
+DEFINE_HELPERS(64, di3)
