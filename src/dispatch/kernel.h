@@ -76,6 +76,7 @@ typedef struct tn_pack {
     // The same in `parts` parts, which may be written at the same time: together they write what pack writes. NULL: only pack.
     void (*part)(void *dst, const tn_query *query, const void *params, int64_t part);
     int64_t parts;
+    bool in_order;                   // part i reads about the i-th share of the constant and nothing that parts long before it read
 } tn_pack;
 
 #define TN_MAX_PACKS 4

@@ -2,7 +2,11 @@
 // The model's store of packed weights: a small hash table with chains, looked up only while planning.
 #include "plan/weights.h"
 
+#include "base/macros.h"
+
 #include <string.h>
+
+#define SHARE_BYTES ((size_t)8 << 20)
 
 tn_status tn_weights_init(tn_weights *weights, tn_heap *heap, tn_diag *diag)
 {
@@ -75,6 +79,7 @@ typedef struct packing {
     const tn_query *query;
     const void *params;
     void *dst;
+    size_t first;        // part that the workers' item 0 is
 } packing;
 
 static void pack_parts(void *context, size_t first, size_t count, unsigned slot)
@@ -82,7 +87,27 @@ static void pack_parts(void *context, size_t first, size_t count, unsigned slot)
     const packing *p = context;
     (void)slot;
     for (size_t i = first; i < first + count; i++) {
-        p->pack->part(p->dst, p->query, p->params, (int64_t)i);
+        p->pack->part(p->dst, p->query, p->params, (int64_t)(p->first + i));
+    }
+}
+
+// Packs a large constant by shares: the file's pages of a share go when it is packed, so that at no time the whole constant is in memory
+// twice. Shares are large enough for all threads to have work in each.
+static void pack_shares(const tn_weights *weights, packing *p, bool shared, tn_workers *workers)
+{
+    const tn_tensor *source = p->query->in[p->pack->operand];
+    const size_t parts = (size_t)p->pack->parts;
+    size_t size;
+    const bool forget = shared && weights->packed && p->pack->in_order && tn_tensor_bytes(source, &size) && size > 2 * SHARE_BYTES;
+    const size_t shares = forget ? TN_MIN(parts, size / SHARE_BYTES) : 1;
+    for (size_t s = 0; s < shares; s++) {
+        const size_t end = parts / shares * (s + 1) + TN_MIN(parts % shares, s + 1);
+        p->first = parts / shares * s + TN_MIN(parts % shares, s);
+        tn_workers_run(workers, pack_parts, p, end - p->first, 1);
+        if (forget) {
+            const size_t from = size / shares * s;
+            weights->packed(weights->context, (const char *)source->data + from, s + 1 < shares ? size / shares : size - from);
+        }
     }
 }
 
@@ -98,9 +123,9 @@ static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query 
         tn_give(weights->heap, packed);
         return NULL;
     }
-    if (pack->part && pack->parts > 1 && tn_workers_count(workers) > 1) {
-        packing p = {pack, query, params, packed->data};
-        tn_workers_run(workers, pack_parts, &p, (size_t)pack->parts, 1);
+    if (pack->part && pack->parts > 1) {
+        packing p = {pack, query, params, packed->data, 0};
+        pack_shares(weights, &p, shared, workers);
     } else if (pack->pack) {
         pack->pack(packed->data, query, params);
     } else if (pack->bytes) {

@@ -248,7 +248,7 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
                              (uint64_t)s->groups,    (uint64_t)d->blocks_in, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2]};
     prepare->packs[0] = (tn_pack){
         .operand = 1, .id = "conv_f32_direct", .variant = tn_hash(form, sizeof form, d->plain_in), .bytes = bytes, .pack = pack,
-        .part = pack_group, .parts = s->groups * d->oc_groups};
+        .part = pack_group, .parts = s->groups * d->oc_groups, .in_order = true};
     prepare->n_packs = 1;
     return TN_OK;
 }

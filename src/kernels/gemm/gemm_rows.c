@@ -242,7 +242,8 @@ static tn_status prepare_b(tn_prepare *prepare, matmul_params *x)
                                   .bytes = x->bf16 ? floats / 2 : floats,
                                   .pack = pack_constant,
                                   .part = pack_group,
-                                  .parts = pack_parts(x)};
+                                  .parts = pack_parts(x),
+                                  .in_order = p->trans_b || p->b_count > 1};
     prepare->n_packs = 1;
     return TN_OK;
 }

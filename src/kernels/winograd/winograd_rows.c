@@ -248,7 +248,7 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     const uint64_t form[] = {(uint64_t)facts->lanes, (uint64_t)w->q, (uint64_t)w->k, (uint64_t)w->s.m, (uint64_t)w->s.c};
     prepare->packs[0] =
         (tn_pack){.operand = 1, .id = "conv_f32_winograd", .variant = tn_hash(form, sizeof form, 0), .bytes = bytes, .pack = pack,
-                  .part = pack_group, .parts = groups_of(w)};
+                  .part = pack_group, .parts = groups_of(w), .in_order = true};
     prepare->n_packs = 1;
     return TN_OK;
 }
