@@ -15,6 +15,18 @@ __constant sampler_t TEXEL = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | C
 #endif
 #define CD4(n) (((n) + 3) / 4)
 
+// Long sums. What an addition rounds away is kept (Knuth's two-sum) in `lost`, so that the error does not grow with the length; an item adds
+// short runs of RUN elements plainly, which costs nothing, and the runs this way. WHOLE: the sum; what infinities made of `lost` is left out.
+#define RUN 32
+#define ADD_RUN(sum, lost, v)                                       \
+    do {                                                            \
+        const float old_ = (sum), new_ = (v), both_ = old_ + new_;  \
+        const float part_ = both_ - old_;                           \
+        (lost) += (old_ - (both_ - part_)) + (new_ - part_);        \
+        (sum) = both_;                                              \
+    } while (0)
+#define WHOLE(sum, lost) (isfinite(lost) ? (sum) + (lost) : (sum))
+
 // NaN where either operand is NaN, unlike fmin and fmax.
 #define NAN_OR(op, a, b) select(select(op((a), (b)), (a), isnan(a)), (b), isnan(b))
 // min(max(a, low), high); NaN stays.

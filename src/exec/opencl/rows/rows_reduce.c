@@ -7,6 +7,8 @@
 #include "ops/nn/op_pool.h"
 #include "ops/op_facts.h"
 
+#include <string.h>
+
 // The parts of a reduction as OpenCL C (kernels/reduce.cl), over floats and over integers; NULL: integers go by way of float64, which GPUs need
 // not have. Integer sums are computed in unsigned 64 bits, where they wrap as in the reference; for order the type is long or ulong.
 typedef struct kind {
@@ -116,6 +118,9 @@ static void type_defines(tn_cl_build *b, const kind *k, tn_dtype dtype)
     tn_cl_define(b, "STEP(acc, v)", "%s", whole ? k->int_step : k->step);
     tn_cl_define(b, "JOIN(a, b)", "%s", whole ? k->int_join : k->join);
     tn_cl_define(b, "LAST(acc)", "%s", whole ? k->int_last : k->last);
+    if (!whole && strcmp(k->start, "0.0f") == 0) {
+        tn_cl_define(b, "FLOAT_SUM", "1");
+    }
 }
 
 static void reduce_step(tn_cl_build *b, const kind *k, uint32_t mask, tn_cl_value *in, tn_cl_value *out)

@@ -5,9 +5,14 @@ __kernel GROUP void run(PARAMETERS)
 {
     const int part = get_local_id(0), cb = Y_ID, pn = Z_ID;
     float4 v = (float4)(MAX ? -INFINITY : 0.0f);
-    for (int p = part; p < h * w; p += PARTS) {
-        const float4 x = X_READ(cb * w + p % w, pn * h + p / w);
-        v = MAX ? NAN_OR(fmax, v, x) : v + x;
+    // Runs of 64 are added up apart: the error of large maps grows with the number of runs, not of pixels.
+    for (int p0 = part; p0 < h * w; p0 += 64 * PARTS) {
+        float4 run = (float4)(MAX ? -INFINITY : 0.0f);
+        for (int p = p0; p < min(h * w, p0 + 64 * PARTS); p += PARTS) {
+            const float4 x = X_READ(cb * w + p % w, pn * h + p / w);
+            run = MAX ? NAN_OR(fmax, run, x) : run + x;
+        }
+        v = MAX ? NAN_OR(fmax, v, run) : v + run;
     }
     sums[part] = v;
     for (int half_parts = PARTS / 2; half_parts > 0; half_parts /= 2) {

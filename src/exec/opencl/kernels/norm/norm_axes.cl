@@ -20,17 +20,35 @@ __kernel GROUP void run(PARAMETERS)
 {
     const int part = get_local_id(0), line = Y_ID, base = KEPT(line);
     float v = START;
+#ifdef LOG_SUM_EXP
     for (int j = part; j < count; j += PARTS) {
         v = STEP(v, a[base + REDUCED(j)]);
     }
+#else
+    float lost = 0.0f;
+    for (int j0 = part; j0 < count; j0 += RUN * PARTS) {
+        float run = 0.0f;
+        for (int j = j0; j < min(count, j0 + RUN * PARTS); j += PARTS) {
+            run = STEP(run, a[base + REDUCED(j)]);
+        }
+        ADD_RUN(v, lost, run);
+    }
+    v = WHOLE(v, lost);
+#endif
     const float first = total(sums, part, v);
 #if defined(LOG_SUM_EXP)
     // An infinite maximum is not taken off: the sum is infinite or 0 without that.
     const float top = isinf(first) ? 0.0f : first;
+    float lost = 0.0f;
     v = 0.0f;
-    for (int j = part; j < count; j += PARTS) {
-        v += exp(a[base + REDUCED(j)] - top);
+    for (int j0 = part; j0 < count; j0 += RUN * PARTS) {
+        float run = 0.0f;
+        for (int j = j0; j < min(count, j0 + RUN * PARTS); j += PARTS) {
+            run += exp(a[base + REDUCED(j)] - top);
+        }
+        ADD_RUN(v, lost, run);
     }
+    v = WHOLE(v, lost);
     barrier(CLK_LOCAL_MEM_FENCE);
     sums[part] = v;
     for (int left = PARTS / 2; left > 0; left /= 2) {
@@ -44,14 +62,22 @@ __kernel GROUP void run(PARAMETERS)
     }
 #elif defined(MVN)
     const float mean = first / (float)count;
-    v = 0.0f;
-    for (int j = part; j < count; j += PARTS) {
-        const float d = a[base + REDUCED(j)] - mean;
-        v = mad(d, d, v);
+    float rest = 0.0f;                    // what the rounded mean is off by, as in norm.cl
+    v = lost = 0.0f;
+    for (int j0 = part; j0 < count; j0 += RUN * PARTS) {
+        float run = 0.0f, run_rest = 0.0f;
+        for (int j = j0; j < min(count, j0 + RUN * PARTS); j += PARTS) {
+            const float d = a[base + REDUCED(j)] - mean;
+            run = mad(d, d, run);
+            run_rest += d;
+        }
+        ADD_RUN(v, lost, run);
+        rest += run_rest;
     }
-    const float deviation = sqrt(total(sums, part, v) / (float)count) + 1e-9f;
+    const float off = total(sums, part, rest) / (float)count;
+    const float deviation = sqrt(max(total(sums, part, WHOLE(v, lost)) / (float)count - off * off, 0.0f)) + 1e-9f;
     for (int j = part; j < count; j += PARTS) {
-        y[base + REDUCED(j)] = (a[base + REDUCED(j)] - mean) / deviation;
+        y[base + REDUCED(j)] = ((a[base + REDUCED(j)] - mean) - off) / deviation;
     }
 #else
     const float norm = LP == 1 ? first : sqrt(first);

@@ -19,11 +19,15 @@ __kernel GROUP void run(PARAMETERS)
     barrier(CLK_LOCAL_MEM_FENCE);
     top = sums[0];
     barrier(CLK_LOCAL_MEM_FENCE);
-    float sum = 0.0f;
-    for (int i = part; i < n; i += PARTS) {
-        sum += exp(a[base + i * inner] - top);
+    float sum = 0.0f, lost = 0.0f;
+    for (int i0 = part; i0 < n; i0 += RUN * PARTS) {
+        float run = 0.0f;
+        for (int i = i0; i < min(n, i0 + RUN * PARTS); i += PARTS) {
+            run += exp(a[base + i * inner] - top);
+        }
+        ADD_RUN(sum, lost, run);
     }
-    sums[part] = sum;
+    sums[part] = WHOLE(sum, lost);
     for (int left = PARTS / 2; left > 0; left /= 2) {
         barrier(CLK_LOCAL_MEM_FENCE);
         if (part < left) {
