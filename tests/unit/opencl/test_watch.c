@@ -135,6 +135,9 @@ static void values(void **state)
         assert_int_equal(run(&flow->base, 20, true, y, &diag), TN_FALLBACK); // strict
         assert_string_equal(diag.place, "up");
         told = 0;
+        assert_int_equal(run(&flow->base, 1, true, y, &diag), TN_OK);        // the refused run is not held against the next
+        expect(y, 1, 2e-3);
+        assert_int_equal(told, 0);
         names[0] = 0;
         assert_int_equal(run(&flow->base, 20, false, y, &diag), TN_OK);      // 140000
         expect(y, 20, 2e-3);

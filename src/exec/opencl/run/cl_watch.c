@@ -28,13 +28,14 @@ void tn_cl_watch_open(tn_cl_build *b, const tn_flow_request *request, const tn_c
     if (b->status != TN_OK || !request->precision || strcmp(request->precision, "fp16") != 0) {
         return;
     }
-    cl_int *zeros = tn_arena_array(&b->scratch, n, sizeof *zeros);
+    cl_int *zeros = tn_arena_array(&flow->arena, n, sizeof *zeros);
     flow->wide = tn_arena_array(&flow->arena, n, 1);
     if (!zeros || !flow->wide) {
         b->status = tn_fail_memory(b->diag, "opencl", n * sizeof *zeros);
         return;
     }
     flow->watch = tn_cl_upload(b, zeros, n * sizeof *zeros);
+    flow->zeros = zeros;
     flow->request = *request;
     flow->request.diag = NULL;
     flow->request.listener = NULL;
@@ -223,12 +224,28 @@ done:
     return status;
 }
 
+// What a run that was refused or ended early has noted is not the next one's.
+static tn_status forget(tn_cl_flow *flow, tn_diag *diag)
+{
+    if (flow->watch && flow->watch_old) {
+        const cl_int error = flow->cl->driver.EnqueueWriteBuffer(flow->cl->queue, flow->watch->handle, CL_TRUE, 0,
+                                                                 n_watched(flow) * sizeof *flow->zeros, flow->zeros, 0, NULL, NULL);
+        if (error != CL_SUCCESS) {
+            return tn_cl_fail(diag, "opencl", "an upload", error);
+        }
+    }
+    flow->watch_old = true;
+    return TN_OK;
+}
+
 tn_status tn_cl_watched_run(tn_cl_flow *flow, const tn_flow_run *run)
 {
+    TN_TRY(forget(flow, run->diag));
     TN_TRY(run_once(flow, run));
     while (flow->watch && flow->overflow) {
         TN_TRY(widen(flow, run));
         TN_TRY(run_once(flow, run));
     }
+    flow->watch_old = false;
     return TN_OK;
 }
