@@ -97,6 +97,8 @@ static void make_product(product *p, tn_cl_context *cl, tn_heap *heap, uint64_t 
     assert_int_equal(tn_cl_flow_make(cl, &request, &p->flow), TN_OK);
 }
 
+static uint64_t deadline;             // of the runs that follow; 0: none
+
 static tn_status run_product(const product *p, const atomic_int *cancel, float *y)
 {
     static float a[N * N], b[N * N];
@@ -110,7 +112,7 @@ static tn_status run_product(const product *p, const atomic_int *cancel, float *
     tn_tensor out = {.dtype = TN_F32, .shape = shape, .data = y};
     const tn_tensor *ins[] = {&in[0], &in[1]};
     tn_tensor *outs[] = {&out};
-    const tn_flow_run go = {.in = ins, .out = outs, .cancel = cancel, .diag = &diag};
+    const tn_flow_run go = {.in = ins, .out = outs, .cancel = cancel, .deadline_ns = deadline, .diag = &diag};
     return tn_cl_flow_run(p->flow, &go);
 }
 
@@ -373,10 +375,55 @@ static void cancelled(void **state)
     assert_int_equal(atomic_load(&heap.live_blocks), 0);
 }
 
+// Nobody asked for slices, but the run may be called back: the same bound with longer stretches, also where the device is a thousand times
+// slower than the estimate, in the first run and in later ones; and a run that nobody calls back is one kernel.
+static void called_back(void **state)
+{
+    enum { STRETCH = 2000000 };
+    static const double group_ns[] = {3e4, 2.5e5, 1.9e6};
+    static float y[N * N];
+    tn_heap heap;
+    tn_rand r = {13};
+    (void)state;
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    tn_cl_context *cl = open_fake(&heap);
+    if (!cl) {
+        skip();
+    }
+    for (int i = 0; i < 24; i++) {
+        product p;
+        make_product(&p, cl, &heap, 0);
+        memset(&fake, 0, sizeof fake);
+        fake.group_ns = group_ns[i % 3];
+        const double all = (double)tn_cl_slice_groups(p.flow->first) * fake.group_ns;
+        if (i % 2) {
+            assert_int_equal(run_product(&p, &fake.cancel, y), TN_OK);       // measured
+            assert_true(fake.longest <= STRETCH + START && fake.waiting <= 2);
+        }
+        fake.stop_at = fake.now + 1 + (uint64_t)tn_rand_real(&r, 0, 0.7 * all);
+        if (i % 4 < 2) {
+            assert_int_equal(run_product(&p, &fake.cancel, y), TN_CANCELLED);
+        } else {
+            deadline = fake.stop_at;
+            assert_int_equal(run_product(&p, NULL, y), TN_DEADLINE);
+            deadline = 0;
+        }
+        assert_true(fake.now - fake.stop_at <= STRETCH + 2000000 + 2 * START);
+        fake.stop_at = fake.kernels = 0;
+        assert_int_equal(run_product(&p, NULL, y), TN_OK);
+        assert_int_equal(fake.kernels, 1);
+        close_product(&p);
+    }
+    tn_cl_context_close(cl);
+    assert_int_equal(fake.events, 0);
+    assert_int_equal(atomic_load(&heap.live_blocks), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(cover), cmocka_unit_test(lengths), cmocka_unit_test(same_bits), cmocka_unit_test(bounded), cmocka_unit_test(side_by_side), cmocka_unit_test(cancelled),
+        cmocka_unit_test(cover), cmocka_unit_test(lengths), cmocka_unit_test(same_bits), cmocka_unit_test(bounded), cmocka_unit_test(side_by_side),
+        cmocka_unit_test(cancelled), cmocka_unit_test(called_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#define WINDOW_NS 20e6        // between looks at cancel and deadline where nobody asked for slices
+#define CALLED_NS 2000000     // longest stretch of a run that may be cancelled or has a deadline, where nobody asked for shorter ones
 #define CALM 64               // slices that keep their time before a larger one is tried that did not
 #define CAUTION 8.0           // how much longer than expected a kernel may take that was never measured
 
@@ -118,7 +118,7 @@ static tn_status stop_asked(const queue *q)
 }
 
 // The longest that a slice may take: the limit, or what the smallest one takes.
-static double bound_ns(const tn_cl_flow *flow, const tn_cl_step *step) { return TN_MAX((double)flow->slice_ns, 1.25 * step->least_ns); }
+static double bound_ns(const tn_cl_flow *flow, const tn_cl_step *step) { return TN_MAX((double)flow->stretch_ns, 1.25 * step->least_ns); }
 
 // What a slice's time tells of how many groups the device takes side by side.
 static void learn_width(const tn_cl_flow *flow, tn_cl_step *step, size_t groups, double ns)
@@ -146,14 +146,14 @@ static void learn_width(const tn_cl_flow *flow, tn_cl_step *step, size_t groups,
 static size_t slice_groups(const tn_cl_flow *flow, const tn_cl_step *step)
 {
     const size_t all = tn_cl_slice_groups(step), wider = TN_MIN(step->flat ? 2 * step->proven : step->proven, all);
-    const size_t n = TN_MAX(fitting(step->group_ns, (double)flow->slice_ns, all), wider);
+    const size_t n = TN_MAX(fitting(step->group_ns, (double)flow->stretch_ns, all), wider);
     return step->over && n >= step->over ? TN_MAX((step->proven + step->over) / 2, (size_t)1) : n;
 }
 
 // What counts for one group of the next slice.
 static double group_share(const tn_cl_flow *flow, const tn_cl_step *step)
 {
-    return flow->cl->facts.is_cpu ? step->group_ns : (double)flow->slice_ns / ((double)slice_groups(flow, step) + 1e-6);
+    return flow->cl->facts.is_cpu ? step->group_ns : (double)flow->stretch_ns / ((double)slice_groups(flow, step) + 1e-6);
 }
 
 // What a stretch that has ended tells: its own groups' time, and how wrong estimates are.
@@ -167,7 +167,7 @@ static void learn(queue *q, const stretch *s)
         // Longer is believed at once, since a bound is to be kept, but not of a short slice, which is mostly its start; shorter by and by.
         const double group = TN_MAX(ns - s->whole, ns / 4) / (double)s->groups, known = s->step->group_ns;
         learn_width(flow, s->step, s->groups, ns);
-        if (known <= 0 || (group > known && ns > 0.5 * (double)flow->slice_ns)) {
+        if (known <= 0 || (group > known && ns > 0.5 * (double)flow->stretch_ns)) {
             s->step->group_ns = group;
         } else if (group < known) {
             s->step->group_ns = (known + group) / 2;
@@ -234,7 +234,7 @@ static tn_status enqueue_sliced(queue *q, tn_cl_step *step)
 {
     tn_cl_flow *flow = q->flow;
     const tn_cl_driver *driver = &flow->cl->driver;
-    const double groups = (double)tn_cl_slice_groups(step), limit = (double)flow->slice_ns, guess = expected(flow, step) / groups;
+    const double groups = (double)tn_cl_slice_groups(step), limit = (double)flow->stretch_ns, guess = expected(flow, step) / groups;
     tn_cl_cut at = {0, 0};
     tn_cl_slice slice;
     const bool known = measured(step);
@@ -269,11 +269,11 @@ static tn_status enqueue_sliced(queue *q, tn_cl_step *step)
 static tn_status enqueue_whole(queue *q, tn_cl_step *step, bool timed)
 {
     tn_cl_context *cl = q->flow->cl;
-    const double limit = q->flow->slice_ns ? (double)q->flow->slice_ns : WINDOW_NS, ns = expected(q->flow, step);
+    const double limit = (double)q->flow->stretch_ns, ns = expected(q->flow, step);
     q->now.begin = q->now.whole > 0 ? q->now.begin : cl->driver.Now();
     q->now.guessed += measured(step) ? 0 : ns;
     q->now.whole += ns;
-    const bool last = q->now.whole >= limit && !timed;
+    const bool last = limit > 0 && q->now.whole >= limit && !timed;
     TN_TRY(tn_cl_step_enqueue(cl, timed ? cl->timing : cl->queue, step, timed || last, q->run->diag));
     if (!last) {
         return TN_OK;
@@ -286,7 +286,7 @@ static tn_status enqueue_whole(queue *q, tn_cl_step *step, bool timed)
 // Whether a step may run longer than a stretch.
 static bool is_long(const tn_cl_flow *flow, const tn_cl_step *step)
 {
-    const double ns = expected(flow, step), limit = (double)flow->slice_ns;
+    const double ns = expected(flow, step), limit = (double)flow->stretch_ns;
     return measured(step) ? ns > limit : !flow->rated || ns * CAUTION > limit;
 }
 
@@ -295,11 +295,13 @@ tn_status tn_cl_run_steps(tn_cl_flow *flow, const tn_flow_run *run, bool timed)
     queue q = {.flow = flow, .run = run};
     tn_status status = stop_asked(&q);
     flow->slices = 0;
+    flow->stretch_ns = flow->slice_ns ? flow->slice_ns : run->cancel || run->deadline_ns ? CALLED_NS : 0;
+    // A display waits for uploads, too. Otherwise they may be on their way: most flows are shorter than one stretch, and waiting costs them more.
     if (status == TN_OK && flow->slice_ns && !timed) {
         status = drain(&q);
     }
     for (tn_cl_step *step = flow->first; step && status == TN_OK; step = step->next) {
-        status = flow->slice_ns && !timed && is_long(flow, step) ? enqueue_sliced(&q, step) : enqueue_whole(&q, step, timed);
+        status = flow->stretch_ns && !timed && is_long(flow, step) ? enqueue_sliced(&q, step) : enqueue_whole(&q, step, timed);
     }
     if (q.before.end) {
         (void)flow->cl->driver.ReleaseEvent(q.before.end);
