@@ -67,7 +67,9 @@ static int run(const tn_cli_options *options)
         return tn_cli_fail(TN_EXIT_LIMIT, "the list of files could not be made");
     }
     int code = TN_EXIT_GOOD;
-    if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(tree, "readable"))) {
+    if (removed < 0) {
+        code = tn_cli_fail(TN_EXIT_CHECK, "files of the folder '%s' cannot be removed; is it read-only?", options->cache);
+    } else if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(tree, "readable"))) {
         code = tn_cli_fail(TN_EXIT_USAGE, "the folder '%s' cannot be read, or this build has no device that keeps files", options->cache);
     } else {
         print_all(tree, options, action, removed);

@@ -135,6 +135,8 @@ static int set_key(tn_cli_options *o, const char *flag, const char *key, const c
         o->device = value;
     } else if (strcmp(key, "precision") == 0) {
         o->precision = value;
+    } else if (strcmp(key, "store") == 0) {
+        o->store = value;
     } else if (strcmp(key, "pin") == 0) {
         o->pin = value;
     } else if (strcmp(key, "threads") == 0) {
@@ -147,7 +149,7 @@ static int set_key(tn_cli_options *o, const char *flag, const char *key, const c
         }
         o->no_optimise = !optimise;
     } else {
-        return tn_cli_fail(TN_EXIT_USAGE, "%s: unknown key '%s'; there are isa, device, precision, threads, pin, optimise", flag, key);
+        return tn_cli_fail(TN_EXIT_USAGE, "%s: unknown key '%s'; there are isa, device, store, precision, threads, pin, optimise", flag, key);
     }
     return TN_EXIT_GOOD;
 }
@@ -480,7 +482,7 @@ static int run(const tn_cli_options *options)
 #define AT(field) offsetof(tn_cli_options, field)
 
 static const tn_cli_option options_of_compare[] = {
-    {"a", "KEY=V[,KEY=V]", TN_CLI_LIST, AT(a), "first configuration: isa, device, precision, threads, pin, optimise=on|off"},
+    {"a", "KEY=V[,KEY=V]", TN_CLI_LIST, AT(a), "first configuration: isa, device, store, precision, threads, pin, optimise=on|off"},
     {"b", "KEY=V[,KEY=V]", TN_CLI_LIST, AT(b), "second configuration; what neither sets comes from the options of every verb"},
     {"rtol", "[OP=]V", TN_CLI_LIST, AT(rtol), "allowed difference over the largest magnitude in A (default 5e-4; fp16 2e-3; integers 0)"},
     {"atol", "V", TN_CLI_TEXT, AT(atol), "allowed absolute difference besides (default 1e-6 for fp32)"},

@@ -523,7 +523,7 @@ TENON_API tenon_status tenon_session_tune(tenon_session *session, const tenon_tu
 TENON_API char *tenon_cache_json(const char *folder);
 
 /* Removes files that are not whole, then the oldest programs until at most keep_bytes of them are left. The number of files removed; -1:
-   folder is NULL. */
+   folder is NULL, or a file that should go could not be removed. */
 TENON_API int64_t tenon_cache_prune(const char *folder, uint64_t keep_bytes);
 
 #ifdef __cplusplus

@@ -17,7 +17,7 @@ typedef struct tn_device_facts {
     char name[64];            // "AMD EPYC ...", driver and version for others
     bool present;
     char reason[128];         // why not present
-    uint64_t memory_bytes;    // 0: the host's
+    uint64_t memory_bytes;    // its own, or what it may take of the host's; 0: the host's
     unsigned cores;
     char limits[160];         // versions and sizes that bound what it takes; may be ""
 } tn_device_facts;
@@ -141,8 +141,9 @@ typedef struct tn_device_vtable {
     tn_status (*tune)(tn_flow *flow, const tn_tune_request *request);   // NULL: nothing to tune
     // Calls visit for each file of the folder that is the device's; false: the folder cannot be read. NULL: it keeps none.
     bool (*cache_list)(const char *folder, void (*visit)(const tn_cache_file *file, void *context), void *context);
-    // Removes files that are not whole, then the oldest programs until at most `limit` bytes are left; the number removed.
-    unsigned (*cache_prune)(const char *folder, uint64_t limit);
+    // Removes files that are not whole, then the oldest programs until at most `limit` bytes are left; the number removed, -1 where one that
+    // should go cannot be removed.
+    int (*cache_prune)(const char *folder, uint64_t limit);
     // Memory that host and device both see, for tensors at the borders of sub-flows, aligned to TN_ALIGNMENT; NULL where the device
     // has none such. take: NULL when there is none left.
     void *(*take)(tn_device *device, size_t bytes);

@@ -457,7 +457,16 @@ class Reports(Command):
         for file in self.here.iterdir():
             file.write_bytes(file.read_bytes()[:-1])
         self.assertIn("broken", self.good("cache", "verify", "--cache", self.here, code=1))
+        if os.geteuid() != 0:                         # root may remove files of any folder
+            self.here.chmod(0o500)
+            self.assertIn("cannot be removed", self.told(1, "cache", "prune", "--cache", self.here))
+            self.here.chmod(0o700)
         self.assertIn("files=0", self.good("cache", "prune", "--cache", self.here))
+        # A cache folder that cannot be made: one warning, and the run works.
+        bad = self.write("flat", b"") / "below"
+        self.assertEqual(self.told(0, "run", DIGITS, "--device", "opencl", "--cache", bad).count("cannot be made or written"), 1)
+        self.told(2, "cache", "ls", "--cache", bad)
+        self.good("compare", DIGITS, "--a", "device=opencl,store=image", "--b", "device=opencl,store=buffer")
 
     def test_a_cache_folder_that_cannot_be_written_is_told_before_the_search(self):
         file = self.write("file", b"")

@@ -69,4 +69,7 @@ def cache_list(folder: Union[str, os.PathLike]) -> Dict[str, Any]:
 @only_errors
 def cache_prune(folder: Union[str, os.PathLike], keep_bytes: int = 0) -> int:
     """Removes files that are cut short or changed, then the oldest programs until at most keep_bytes are left. The number removed."""
-    return int(_ffi.library().tenon_cache_prune(_encode(folder, "folder"), _unsigned("keep_bytes", keep_bytes)))
+    removed = int(_ffi.library().tenon_cache_prune(_encode(folder, "folder"), _unsigned("keep_bytes", keep_bytes)))
+    if removed < 0:
+        raise Error(Status.IO, f"cache: a file of the folder '{os.fspath(folder)}' cannot be removed; is it read-only?")
+    return removed

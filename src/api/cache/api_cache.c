@@ -161,7 +161,8 @@ int64_t tenon_cache_prune(const char *folder, uint64_t keep_bytes)
 {
     int64_t removed = 0;
     for (const tn_device_vtable *const *vtable = tn_registry_devices; folder && *vtable; vtable++) {
-        removed += (*vtable)->cache_prune ? (int64_t)(*vtable)->cache_prune(folder, keep_bytes) : 0;
+        const int more = (*vtable)->cache_prune ? (*vtable)->cache_prune(folder, keep_bytes) : 0;
+        removed = more < 0 || removed < 0 ? -1 : removed + more;
     }
     return folder ? removed : -1;
 }

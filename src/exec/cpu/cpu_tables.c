@@ -50,11 +50,14 @@ static void note_broken(const tn_cache_file *file, void *context)
     }
 }
 
-unsigned tn_cpu_tables_prune(const char *folder, uint64_t limit)
+int tn_cpu_tables_prune(const char *folder, uint64_t limit)
 {
-    unsigned removed = 0;
+    int removed = 0;
     (void)limit;
-    for (broken b = {.folder = folder}; tn_cpu_tables_list(folder, note_broken, &b) && b.path[0] && unlink(b.path) == 0; removed++) {
+    for (broken b = {.folder = folder}; tn_cpu_tables_list(folder, note_broken, &b) && b.path[0]; removed++) {
+        if (unlink(b.path) != 0) {
+            return -1;
+        }
         b.path[0] = 0;
     }
     return removed;

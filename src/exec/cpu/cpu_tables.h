@@ -9,6 +9,6 @@
 bool tn_cpu_tables_list(const char *folder, void (*visit)(const tn_cache_file *file, void *context), void *context);
 
 // Removes tables that are not whole; the number removed.
-unsigned tn_cpu_tables_prune(const char *folder, uint64_t limit);
+int tn_cpu_tables_prune(const char *folder, uint64_t limit);
 
 #endif

@@ -75,7 +75,7 @@ bool tn_cl_disk_load(tn_cl_context *cl, const char *folder, const uint64_t hash[
     return made != NULL;
 }
 
-static unsigned drop_oldest(const char *folder, uint64_t limit);
+static int drop_oldest(const char *folder, uint64_t limit);
 
 void tn_cl_disk_store(tn_cl_context *cl, const char *folder, const uint64_t hash[2], cl_program program)
 {
@@ -176,12 +176,15 @@ static uint64_t oldest(const char *folder, char *path, uint64_t *size)
     return sum;
 }
 
-static unsigned drop_oldest(const char *folder, uint64_t limit)
+static int drop_oldest(const char *folder, uint64_t limit)
 {
     char path[PATH_ROOM];
     uint64_t size = 0;
-    unsigned removed = 0;
-    while (oldest(folder, path, &size) > limit && path[0] && unlink(path) == 0) {
+    int removed = 0;
+    while (oldest(folder, path, &size) > limit && path[0]) {
+        if (unlink(path) != 0) {
+            return -1;
+        }
         removed++;
     }
     return removed;
@@ -198,12 +201,23 @@ static void note_broken(const tn_cache_file *file, void *context)
     }
 }
 
-unsigned tn_cl_disk_prune(const char *folder, uint64_t limit)
+int tn_cl_disk_prune(const char *folder, uint64_t limit)
 {
-    unsigned removed = 0;
-    for (broken_file found = {.folder = folder}; tn_cl_disk_list(folder, note_broken, &found) && found.path[0] && unlink(found.path) == 0;) {
+    int removed = 0;
+    for (broken_file found = {.folder = folder}; tn_cl_disk_list(folder, note_broken, &found) && found.path[0];) {
+        if (unlink(found.path) != 0) {
+            return -1;
+        }
         found.path[0] = 0;
         removed++;
     }
-    return removed + drop_oldest(folder, limit);
+    const int old = drop_oldest(folder, limit);
+    return old < 0 ? old : removed + old;
+}
+
+bool tn_cl_disk_writable(const char *folder)
+{
+    struct stat facts;
+    (void)mkdir(folder, 0700);
+    return stat(folder, &facts) == 0 && S_ISDIR(facts.st_mode) && access(folder, W_OK | X_OK) == 0;
 }
