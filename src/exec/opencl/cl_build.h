@@ -75,6 +75,7 @@ typedef struct tn_cl_step {
     size_t global[3], local[3];       // local[0] = 0: the driver's choice
     size_t real[3];                   // items that have work; global is rounded up to groups
     bool image, grid_out;             // it reads or writes images; writes a grid
+    bool past;                        // one of its grids is past the device's image limits
     bool half_out, watched;           // of halves; it has the argument `watch`
     cl_event event;                   // of the last run, while timed
     uint64_t nanoseconds;             // of the last timed run
@@ -107,8 +108,11 @@ typedef struct tn_cl_flow {
     tn_flow_request request;          // what it was made for; half precision only
     tn_cl_mem *watch;                 // see run/cl_watch.h; NULL: nobody watches
     cl_int overflow;                  // of the last run: a watched store was out of range
+    const cl_int *zeros;              // as many as `watch` has
+    bool watch_old;                   // it may hold what an earlier run noted
     unsigned char *wide;              // by value id: kept in f32 for the range of its values
-    uint64_t slice_ns;                // longest stretch of work at a time; 0: any
+    uint64_t slice_ns;                // longest stretch of work at a time that was asked for; 0: any
+    uint64_t stretch_ns;              // the same for the run that is under way (run/cl_slice.c)
     double rate;                      // measured: nanoseconds for each estimated one; rated: it was
     bool rated;
     unsigned slices;                  // of the last run

@@ -34,6 +34,12 @@ static cl_mem create(tn_cl_build *b, bool image, tn_cl_element element, size_t w
                             (unsigned long long)b->cl->facts.largest_bytes);
         return NULL;
     }
+    // Drivers that lend the host's memory take more than the device has and fail, or swap, in the run.
+    if (bytes > b->cl->facts.memory_bytes || b->flow->bytes > b->cl->facts.memory_bytes - bytes) {
+        b->status = tn_fail(b->diag, TN_DEVICE, place(b), "its sub-flow needs more than the device's memory of %llu bytes",
+                            (unsigned long long)b->cl->facts.memory_bytes);
+        return NULL;
+    }
     if (image) {
         const cl_image_format format = {CL_RGBA, types[element]};
         cl_image_desc desc;

@@ -137,6 +137,7 @@ static tn_cl_arg *mem_arg(tn_cl_build *b, tn_cl_mem *mem)
     if (arg) {
         arg->mem = mem->of ? mem->of : mem;
         b->step->image = b->step->image || mem->image;
+        b->step->past = b->step->past || arg->mem->past;
     } else if (!broken(b)) {
         no_memory(b, 0);
     }

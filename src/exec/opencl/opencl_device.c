@@ -34,7 +34,7 @@ static tn_status opencl_probe(tn_device_facts *facts)
         tn_cl_facts_read(&driver, id, &found);
         (void)snprintf(facts->name, sizeof facts->name, "%.40s, %.20s", found.name, found.driver);
         facts->present = true;
-        facts->memory_bytes = found.unified ? 0 : found.memory_bytes;
+        facts->memory_bytes = found.memory_bytes;
         facts->cores = found.units;
         (void)snprintf(facts->limits, sizeof facts->limits, "images up to %zu x %zu, groups of %zu, %zu KiB local, halves: %s", found.max_width,
                        found.max_height, found.max_group, found.local_bytes / 1024, found.half ? "yes" : "no");
@@ -83,7 +83,8 @@ static void opencl_bid(tn_device *device, const tn_query *query, tn_bid *bid)
 {
     const tn_cl_context *cl = (const tn_cl_context *)device;
     const char *why = "there is no OpenCL kernel for this operator";
-    if (!tn_cl_row_for(query, &why)) {
+    const tn_cl_row *row = tn_cl_row_for(query, &why);
+    if (!row || !tn_cl_within(&cl->facts, query, row, &why)) {
         *bid = (tn_bid){.refusal = why};
         return;
     }
@@ -132,7 +133,7 @@ static void opencl_describe(const tn_flow *base, void (*visit)(const tn_flow_nod
         for (const tn_cl_step *step = flow->first; step; step = step->next) {
             if (step->node == node || step->ahead == node) {
                 line.kernel = step->file;
-                line.impl = tn_impl_text(step->image ? TN_IMPL_OPENCL_IMAGE : TN_IMPL_OPENCL_BUFFER);
+                line.impl = tn_impl_text(step->image && !step->past ? TN_IMPL_OPENCL_IMAGE : TN_IMPL_OPENCL_BUFFER);
                 line.layout_in = step->n_args > 0 && step->args[0].mem && step->args[0].mem->grid ? "in_out_channel" : "plain";
                 line.layout_out = step->grid_out ? "in_out_channel" : "plain";
                 line.precision = flow->watch ? step->half_out ? "fp16" : "fp32" : NULL;

@@ -4,6 +4,7 @@
 #include "support/unit.h"
 
 #include "exec/opencl/cl_flow.h"
+#include "exec/opencl/rows/cl_rows.h"
 #include "exec/opencl/run/cl_store.h"
 #include "ir/edit.h"
 #include "ops/nn/op_conv.h"
@@ -13,6 +14,8 @@
 #include <string.h>
 
 enum { C = 8, SIDE = 10, COUNT = C * SIDE * SIDE };
+
+extern const tn_device_vtable tn_device_opencl;
 
 static tn_heap heap;
 static tn_cl_driver real;
@@ -186,9 +189,108 @@ static void past_the_limits(void **state)
     assert_int_equal(atomic_load(&heap.live_blocks), 0);
 }
 
+static bool takes(const tn_cl_facts *facts, const tn_graph *graph, const char **why)
+{
+    const tn_node *node = graph->first;
+    const tn_tensor x = {.dtype = TN_F32, .shape = node->in[0]->shape}, f = {.dtype = TN_F32, .shape = node->in[1]->shape, .data = node->in[1]->constant->data};
+    const tn_tensor *in[] = {&x, &f}, *out[] = {&x};
+    const tn_query query = {.op = node->op, .attr = node->attr, .name = "first", .n_in = 2, .n_out = 1, .in = in, .out = out, .threads = 1};
+    const tn_cl_row *row = tn_cl_row_for(&query, why);
+    assert_non_null(row);
+    return tn_cl_within(facts, &query, row, why);
+}
+
+// A node whose tensors, as grids or filters, are past the device's largest block is refused for the reason, not begun; so is one whose tensors
+// together are past its memory.
+static void past_the_memory(void **state)
+{
+    (void)state;
+    const char *why = NULL;
+    tn_graph *graph = small_graph();
+    const uint64_t grid = COUNT * 4, filters = C * C * 9 * 4;
+    tn_cl_facts facts = {.largest_bytes = grid, .memory_bytes = 2 * grid + filters};
+    assert_true(grid > filters);
+    assert_true(takes(&facts, graph, &why));
+    facts.largest_bytes = grid - 1;
+    assert_false(takes(&facts, graph, &why));
+    assert_non_null(strstr(why, "largest block"));
+    facts.largest_bytes = grid;
+    facts.memory_bytes--;
+    assert_false(takes(&facts, graph, &why));
+    assert_non_null(strstr(why, "memory"));
+    tn_graph_destroy(graph);
+    // A map of one channel fills texels of four.
+    const tn_shape thin = tn_shape_of(4, (const int64_t[]){1, 1, SIDE, SIDE}), filter = tn_shape_of(4, (const int64_t[]){1, 1, 1, 1});
+    const float one = 1;
+    const tn_conv_attr attr = {.group = 1};
+    graph = tn_graph_create(&heap, "thin");
+    tn_value *v[2] = {tn_graph_value(graph, NULL), tn_graph_constant(graph, NULL, TN_F32, &filter, &one, true)}, *y = tn_graph_value(graph, NULL);
+    v[0]->dtype = y->dtype = TN_F32;
+    v[0]->shape = y->shape = thin;
+    assert_non_null(tn_graph_node(graph, NULL, &tn_op_conv, "thin", &attr, v, 2, &y, 1));
+    facts.memory_bytes = 1 << 20;
+    facts.largest_bytes = SIDE * SIDE * 16;
+    assert_true(takes(&facts, graph, &why));
+    facts.largest_bytes--;
+    assert_false(takes(&facts, graph, &why));
+    tn_graph_destroy(graph);
+}
+
+// A sub-flow that needs more than the device's memory is an error that says so, and leaves nothing behind.
+static void past_the_whole_memory(void **state)
+{
+    (void)state;
+    tn_diag diag = {.status = TN_OK};
+    tn_cl_flow *flow = NULL;
+    tn_cl_context *cl = open_context();
+    if (!cl) {
+        skip();
+    }
+    tn_graph *graph = small_graph();
+    cl->facts.memory_bytes = COUNT * 4 * 2;
+    const tn_flow_request request = {.graph = graph, .precision = "fp32", .store = "buffer", .diag = &diag};
+    assert_int_equal(tn_cl_flow_make(cl, &request, &flow), TN_DEVICE);
+    assert_null(flow);
+    assert_non_null(strstr(diag.message, "more than the device's memory"));
+    tn_graph_destroy(graph);
+    tn_cl_context_close(cl);
+    assert_int_equal(atomic_load(&heap.live_blocks), 0);
+}
+
+// What `explain` says of a node whose grid is past the image limits.
+static void say(const tn_flow_node *node, void *context)
+{
+    (void)snprintf(context, 32, "%s", node->impl);
+}
+
+static void said(void **state)
+{
+    (void)state;
+    char impl[32] = "";
+    tn_diag diag = {.status = TN_OK};
+    tn_cl_flow *flow = NULL;
+    tn_cl_context *cl = open_context();
+    if (!cl || !cl->facts.images) {
+        tn_cl_context_close(cl);
+        skip();
+    }
+    tn_graph *graph = small_graph();
+    for (int past = 0; past < 2; past++) {
+        cl->facts.max_width = past ? SIDE : 16384;        // filters fit, maps do not
+        const tn_flow_request request = {.graph = graph, .precision = "fp32", .store = "image", .diag = &diag};
+        assert_int_equal(tn_cl_flow_make(cl, &request, &flow), TN_OK);
+        tn_device_opencl.describe(&flow->base, say, impl);
+        assert_string_equal(impl, past ? "opencl-buffer" : "opencl-image");
+        tn_cl_flow_release(flow);
+    }
+    tn_graph_destroy(graph);
+    tn_cl_context_close(cl);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(by_price), cmocka_unit_test(past_the_limits)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(by_price), cmocka_unit_test(past_the_limits), cmocka_unit_test(past_the_memory),
+                                       cmocka_unit_test(past_the_whole_memory), cmocka_unit_test(said)};
     tn_heap_init(&heap, NULL, NULL, NULL);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,42 @@ const tn_cl_row *tn_cl_row_for(const tn_query *query, const char **why)
     return NULL;
 }
 
+// Bytes of one tensor on the device: plain, or as a grid where that is larger and the row reads or writes it as one. Operand 1 of such a row
+// may become filters, whose channels are filled up to whole texels on both sides.
+static uint64_t device_bytes(const tn_query *query, const tn_cl_row *row, int i, const tn_tensor *tensor)
+{
+    int64_t d[4];
+    size_t plain = 0, width = 0, height = 0;
+    (void)tn_tensor_bytes(tensor, &plain);
+    if (!row->grid || tensor->dtype != TN_F32 || !tn_cl_grid_dims(&tensor->shape, d)) {
+        return plain;
+    }
+    if (i == 1 && i < query->n_in) {
+        return (uint64_t)(4 * TN_CEIL_DIV(d[0], 4)) * (uint64_t)(4 * TN_CEIL_DIV(d[1], 4)) * (uint64_t)(d[2] * d[3]) * sizeof(float);
+    }
+    (void)tn_cl_content_size(TN_CL_IN_OUT_CHANNEL, d, 0, &width, &height);
+    return TN_MAX((uint64_t)plain, (uint64_t)width * height * 16);
+}
+
+bool tn_cl_within(const tn_cl_facts *facts, const tn_query *query, const tn_cl_row *row, const char **why)
+{
+    uint64_t sum = 0;
+    for (int i = 0; i < query->n_in + query->n_out; i++) {
+        const tn_tensor *tensor = i < query->n_in ? query->in[i] : query->out[i - query->n_in];
+        const uint64_t bytes = tensor ? device_bytes(query, row, i, tensor) : 0;
+        if (bytes > facts->largest_bytes) {
+            *why = "a tensor is larger than the device's largest block (CL_DEVICE_MAX_MEM_ALLOC_SIZE)";
+            return false;
+        }
+        sum += bytes;
+    }
+    if (sum > facts->memory_bytes) {
+        *why = "its tensors together are larger than the device's memory (CL_DEVICE_GLOBAL_MEM_SIZE)";
+        return false;
+    }
+    return true;
+}
+
 bool tn_cl_row_exists(const tn_op *op)
 {
     for (size_t t = 0; t < TN_COUNT(tables); t++) {

@@ -19,6 +19,8 @@ typedef struct tn_cl_row {
 typedef struct tn_cl_row_list { const tn_cl_row *rows; size_t count; } tn_cl_row_list;
 
 const tn_cl_row *tn_cl_row_for(const tn_query *query, const char **why);   // NULL: refused
+// The device has room for the node: no tensor, in the form that the row wants, is larger than its largest block, nor all of them than its memory.
+bool tn_cl_within(const tn_cl_facts *facts, const tn_query *query, const tn_cl_row *row, const char **why);
 bool tn_cl_row_exists(const tn_op *op);                                     // for some types and shapes
 bool tn_cl_row_takes_grid(const tn_op *op);
 

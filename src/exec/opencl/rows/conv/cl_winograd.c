@@ -24,6 +24,13 @@ static tn_cl_layer product_of(const tn_cl_conv *l, const tn_cl_layer *direct, in
     return layer;
 }
 
+// The transformed tiles and sums are grids, too, and larger than the map.
+static bool has_room(const tn_cl_facts *facts, const tn_cl_conv *l, int block)
+{
+    const int64_t blocks = TN_CEIL_DIV(TN_MAX(l->x.c, l->y.c), 4), taps = (int64_t)(block + 2) * (block + 2);
+    return (uint64_t)(taps * blocks) * (uint64_t)tiles_of(l, block) <= facts->largest_bytes / 16;
+}
+
 int tn_cl_winograd_block(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m, const tn_cl_layer *direct)
 {
     const tn_cl_layer choice = tn_cl_layer_choice(direct);
@@ -32,13 +39,13 @@ int tn_cl_winograd_block(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_m
         return 0;
     }
     if (b->cl->winograd) {
-        return b->cl->winograd;
+        return has_room(&b->cl->facts, l, b->cl->winograd) ? b->cl->winograd : 0;
     }
     if (l->x.c < MIN_CHANNELS || l->y.c < MIN_CHANNELS) {
         return 0;
     }
     if (tn_cl_table_find(b->cl, &choice, &tile)) {
-        return tile.ob == 1 ? 0 : tile.ob;
+        return tile.ob == 1 || !has_room(&b->cl->facts, l, tile.ob) ? 0 : tile.ob;
     }
     double least = tn_cl_layer_price(b->cl, direct);
     int best = 0;
@@ -46,7 +53,7 @@ int tn_cl_winograd_block(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_m
         const tn_cl_layer product = product_of(l, direct, block);
         const double price = tn_cl_layer_price(b->cl, &product);
         // F(4, 3) rounds more: it has to be worth it.
-        if (price < least * (block == 4 && best ? 0.9 : 1.0)) {
+        if (has_room(&b->cl->facts, l, block) && price < least * (block == 4 && best ? 0.9 : 1.0)) {
             least = price;
             best = block;
         }
