@@ -428,7 +428,8 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
      EXPLAIN     {"nodes": [{"name", "op", "device", "kernel", "impl", "version": n, "tuned": the table of tenon_session_tune
                   chose the kernel, "layout_in", "layout_out", "lease", "dtype", "shape",
                   "macs": n, "scratch_bytes", "estimated_ns", "origins": [name], "lost": [{"kernel", "why"}],
-                  "bids": [{"device", "ns": price or null, "why": the first rule that refused, or why a price lost, or null}],
+                  "bids": [{"device", "ns": price or null, "parts": n, only where the price is that of so many nodes of which the device
+                  would make the operator up, "why": the first rule that refused, or why a price lost, or null}],
                   "flow": {"nodes": n, "transfers": [{"tensor", "way": "to" or "from", "bytes", "ns"}], "call_ns", "work_ns", "ns": all of
                   it, "cpu_ns": the same nodes on the CPU, "remark": what else the device says of it, or null}, "fallback": why or null}], "processor", "isa", "threads": n, "stages": n,
                   "conversions": n}
@@ -437,8 +438,8 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
      PLACEMENT   {"cpu": {"nodes": n, "macs": n}}
      MEMORY      {"arena_bytes", "lower_bound_bytes", "scratch_bytes" (of the arena, by the step that takes most), "packed_bytes", "input_bytes",
                   "output_bytes", "peak_bytes": arena, packed weights, inputs and results, which is what memory_limit is compared with;
-                  where "exact" is false, of the last run: the most of it at one time, with stages, bodies and results of unknown size (in
-                  blocks of 2^k or 1.5 x 2^k bytes), never above the limit; before a run, of what is planned (null while a stage is not),
+                  where "exact" is false, of the last run: the most of it at one time, with stages, bodies, what loops hold from step to step and
+                  results of unknown size (in blocks of 2^k or 1.5 x 2^k bytes), never above the limit; before a run, of what is planned (null while a stage is not),
                   "exact": true or false,
                   "blocks": [{"name", "bytes", "offset", "first": n, "last": n, "alias_of": name or null}]}
      STATISTICS  {"plans_made": n, "plan_hits": n, "plans_cached": n, "planning_ns",

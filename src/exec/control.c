@@ -29,10 +29,23 @@ typedef struct control {
     held *stacked;            // scanned results: steps one after another
     held *slices;             // Scan: the operand's slice of this step
     size_t n_inputs, n_results, n_state, n_stacked, n_slices;
+    int64_t known;            // steps, as far as that is known ahead; -1: not
+    size_t counted;           // bytes of all that is held
 } control;
 
 static tn_status no_memory(const control *c, size_t bytes) { return tn_fail_memory(c->run->diag, c->step->call.name, bytes); }
 
+static void release(control *c, held *h)
+{
+    if (h->capacity) {
+        tn_give(c->heap, h->tensor.data);
+        c->run->context->around -= h->capacity;
+        c->counted -= h->capacity;
+        h->capacity = 0;
+    }
+}
+
+// What is held counts like a plan's own memory. A value that grows again gets more than it asks for.
 static tn_status reserve(control *c, held *h, size_t bytes)
 {
     if (bytes > c->run->context->limit_tensor) {
@@ -41,15 +54,17 @@ static tn_status reserve(control *c, held *h, size_t bytes)
     if (bytes <= h->capacity && h->capacity) {
         return TN_OK;
     }
-    const size_t room = bytes + bytes / 2 + TN_ALIGNMENT;
+    const size_t room = bytes + (h->capacity ? bytes / 2 : 0) + TN_ALIGNMENT;
+    TN_TRY(tn_run_count(c->run->context, room, c->step->call.name, "what it holds from step to step", c->run->diag));
+    c->counted += room;
     void *data = tn_take(c->heap, room);
     if (!data) {
         return no_memory(c, room);
     }
     if (h->capacity) {
         memcpy(data, h->tensor.data, TN_MIN(h->capacity, bytes));
-        tn_give(c->heap, h->tensor.data);
     }
+    release(c, h);
     h->tensor.data = data;
     h->capacity = room;
     return TN_OK;
@@ -59,10 +74,7 @@ static tn_status hold(control *c, held *h, const tn_tensor *from)
 {
     size_t bytes;
     if (from->kind != TN_KIND_TENSOR) {      // immutable, and lives to the end of the run
-        if (h->capacity) {
-            tn_give(c->heap, h->tensor.data);
-            h->capacity = 0;
-        }
+        release(c, h);
         h->tensor = *from;
         return TN_OK;
     }
@@ -154,9 +166,7 @@ static tn_status open_control(control *c, tn_program *body)
 static void free_held(control *c, held *list, size_t count)
 {
     for (size_t i = 0; list && i < count; i++) {
-        if (list[i].capacity) {
-            tn_give(c->heap, list[i].tensor.data);
-        }
+        release(c, &list[i]);
     }
     tn_give(c->heap, list);
 }
@@ -168,6 +178,7 @@ static void close_control(control *c)
     free_held(c, c->slices, c->n_slices);
     tn_give(c->heap, c->inputs);
     tn_give(c->heap, c->results);
+    c->run->context->around -= c->counted;      // a block that was counted, and refused by the heap
 }
 
 static tn_status run_body(control *c)
@@ -220,7 +231,8 @@ static tn_status stack(control *c, held *h, const tn_tensor *element, int64_t st
     if (step > 0 && (h->tensor.dtype != element->dtype || !tn_shape_equal(&h->tensor.shape, &element->shape))) {
         return tn_fail(c->run->diag, TN_INVALID_MODEL, c->step->call.name, "a scanned result changes its shape from step to step");
     }
-    if (!tn_tensor_bytes(element, &bytes) || !tn_mul_size(bytes, (size_t)step + 1, &total)) {
+    const size_t steps = (size_t)TN_MAX(step + 1, c->known);      // at once where their number is known
+    if (!tn_tensor_bytes(element, &bytes) || !tn_mul_size(bytes, steps, &total)) {
         return tn_fail(c->run->diag, TN_LIMIT, c->step->call.name, "a scanned result is too large");
     }
     TN_TRY(reserve(c, h, total));
@@ -339,8 +351,8 @@ static tn_status run_loop(control *c, tn_program *body)
         TN_TRY(box(c, tn_program_graph(body)->inputs[2 + i]->kind, &c->inputs[2 + i], &boxed));
         TN_TRY(hold(c, &c->state[i], &boxed));
     }
-    const int64_t known = known_steps(c);
-    if (known >= 0 && (uint64_t)known > c->run->context->limit_loop) {
+    c->known = known_steps(c);
+    if (c->known >= 0 && (uint64_t)c->known > c->run->context->limit_loop) {
         return too_many(c);
     }
     for (; go && step < most; step++) {
@@ -435,6 +447,7 @@ static tn_status run_scan(control *c, tn_program *body)
         TN_TRY(operand(c, (int)i, &c->inputs[i]));
     }
     TN_TRY(scan_length(c, attr, axes, &length));
+    c->known = length;
     for (size_t i = 0; i < n_state; i++) {
         tn_tensor boxed;
         TN_TRY(box(c, tn_program_graph(body)->inputs[i]->kind, &c->inputs[i], &boxed));
@@ -471,7 +484,7 @@ static tn_status run_scan(control *c, tn_program *body)
 
 tn_status tn_control_run(tn_program *program, tn_plan *plan, const tn_step *step, tn_program **bodies, tn_run *run)
 {
-    control c = {.program = program, .plan = plan, .step = step, .run = run, .heap = run->context->heap};
+    control c = {.program = program, .plan = plan, .step = step, .run = run, .heap = run->context->heap, .known = -1};
     tn_status status;
     if (step->call.op == &tn_op_if) {
         status = run_if(&c, bodies);

@@ -304,7 +304,7 @@ static void evict(tn_program *program)
     }
 }
 
-static tn_status make_plan(tn_program *program, const tn_tensor *inputs, tn_diag *diag)
+static tn_status make_plan(tn_program *program, const tn_tensor *inputs, uint64_t spare, tn_diag *diag)
 {
     tn_status status = TN_OK;
     tn_plan *plan = NULL;
@@ -323,7 +323,7 @@ static tn_status make_plan(tn_program *program, const tn_tensor *inputs, tn_diag
             facts[i] = tn_fact_of(&inputs[i]);
         }
     }
-    const tn_plan_request request = {.graph = program->graph, .inputs = facts, .held = program->holds_inputs};
+    const tn_plan_request request = {.graph = program->graph, .inputs = facts, .held = program->holds_inputs, .spare = spare};
     TN_GO(tn_plan_make(&plan, &request, program->context, diag));
     plan->key = tn_take(program->heap, program->key_bytes);
     if (!plan->key) {
@@ -399,29 +399,49 @@ static tn_status bind_results(tn_program *program, tn_plan *plan, tn_diag *diag)
     return TN_OK;
 }
 
-// Whether so many bytes fit the limit beside what the run holds.
-static bool has_room(const tn_plan_context *context, uint64_t bytes)
-{
-    const uint64_t limit = tn_plan_limit(context);
-    return !limit || (context->around <= limit && bytes <= limit - context->around);
-}
-
 static void count(tn_plan_context *context, uint64_t bytes)
 {
     context->around += bytes;
     context->highest = TN_MAX(context->highest, context->around);
 }
 
-// The plan found was made when the run held less around it: another is made, or the error says what is needed.
-static bool outgrown(tn_program *program)
+// Whether so many bytes fit the limit beside what the run holds. If not, what is lacking is noted.
+static bool has_room(tn_plan_context *context, uint64_t bytes)
+{
+    const uint64_t limit = tn_plan_limit(context);
+    if (!limit || (context->around <= limit && bytes <= limit - context->around)) {
+        return true;
+    }
+    context->lacking = context->around + bytes - limit;
+    return false;
+}
+
+tn_status tn_run_count(tn_plan_context *context, uint64_t bytes, const char *place, const char *what, tn_diag *diag)
+{
+    if (!has_room(context, bytes)) {
+        return tn_fail(diag, TN_LIMIT, place, "with %s the run would take %llu bytes, more than %s (%llu) allows", what,
+                       (unsigned long long)(context->around + bytes), context->limit_memory ? "memory_limit" : "limit_peak_bytes",
+                       (unsigned long long)tn_plan_limit(context));
+    }
+    count(context, bytes);
+    return TN_OK;
+}
+
+static void drop_first(tn_program *program)
 {
     tn_plan *plan = program->plans;
-    if (has_room(program->context, tn_plan_peak(plan))) {
-        return false;
-    }
     program->plans = plan->next;
     program->n_plans--;
     destroy_plan(plan);
+}
+
+// The plan found was made when the run held less around it: another is made, or the error says what is needed.
+static bool outgrown(tn_program *program)
+{
+    if (has_room(program->context, tn_plan_peak(program->plans))) {
+        return false;
+    }
+    drop_first(program);
     return true;
 }
 
@@ -431,7 +451,7 @@ tn_status tn_program_prepare(tn_program *program, const tn_tensor *inputs, tn_di
     if (find_plan(program) && !outgrown(program)) {
         program->context->hits++;
     } else {
-        TN_TRY(make_plan(program, inputs, diag));
+        TN_TRY(make_plan(program, inputs, 0, diag));
     }
     TN_TRY(bind_arena(program, program->plans, diag));
     return bind_results(program, program->plans, diag);
@@ -515,19 +535,13 @@ tn_status tn_program_resize(tn_program *program, tn_plan *plan, const tn_step *s
         return tn_fail(diag, TN_LIMIT, step->call.name, "result %d is larger than limit_tensor_bytes (%llu) allows", index,
                        (unsigned long long)program->context->limit_tensor);
     }
-    const size_t whole = tn_block_bytes(bytes);
-    if (!has_room(program->context, whole)) {
-        return tn_fail(diag, TN_LIMIT, step->call.name, "with this result, whose size is known only now, the run would take %llu bytes, more than %s (%llu) allows",
-                       (unsigned long long)(program->context->around + whole), program->context->limit_memory ? "memory_limit" : "limit_peak_bytes",
-                       (unsigned long long)tn_plan_limit(program->context));
-    }
+    TN_TRY(tn_run_count(program->context, tn_block_bytes(bytes), step->call.name, "this result, whose size is known only now,", diag));
     tn_loose_block *block = tn_block_take(program->context->blocks, bytes);
     if (!block) {
         return tn_fail_memory(diag, step->call.name, bytes);
     }
     block->next = program->pool;
     program->pool = block;
-    count(program->context, whole);
     slot->tensor.data = block->data;
     return TN_OK;
 }
@@ -662,9 +676,9 @@ static tn_status give_results(tn_program *program, tn_plan *plan, tn_run *run, t
     return TN_OK;
 }
 
-tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
+// By the first plan of the cache, which is bound to memory.
+static tn_status run_plan(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
 {
-    TN_TRY(tn_program_prepare(program, inputs, run->diag));
     free_pool(program);
     tn_plan *plan = program->plans;
     bind_moving(program, plan, inputs, results);
@@ -672,6 +686,7 @@ tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inpu
     plan->runs++;
     const uint64_t around = program->context->around, highest = program->context->highest;
     program->context->highest = around;
+    program->context->lacking = 0;
     count(program->context, tn_plan_peak(plan));
     tn_status status = run_steps(program, plan, run);
     if (status == TN_OK) {
@@ -684,6 +699,34 @@ tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inpu
         tn_light_end(plan);
     } else if (program->context->arenas && !program->context->memory) {
         give_arena(program);
+    }
+    return status;
+}
+
+// What lies inside the plan - a later stage, a body, a result of unknown size, the state of a loop - was refused for memory although that was
+// as lean as it gets: the plan around it gives up as much. What its inside needs at least is then known, so the next plan leaves that free.
+static tn_status make_leaner(tn_program *program, const tn_tensor *inputs, tn_diag *diag)
+{
+    const tn_plan_context *context = program->context;
+    const uint64_t spare = context->lacking + tn_plan_limit(context) - context->around - tn_plan_peak(program->plans);
+    drop_first(program);
+    tn_diag_clear(diag);
+    TN_TRY(make_plan(program, inputs, spare, diag));
+    TN_TRY(bind_arena(program, program->plans, diag));
+    return bind_results(program, program->plans, diag);
+}
+
+tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
+{
+    tn_status status = tn_program_prepare(program, inputs, run->diag);
+    bool planned = status == TN_OK;
+    while (planned) {
+        status = run_plan(program, run, inputs, results);
+        planned = false;
+        if (status == TN_LIMIT && program->context->lacking) {
+            status = make_leaner(program, inputs, run->diag);
+            planned = status == TN_OK;
+        }
     }
     return status;
 }

@@ -62,6 +62,9 @@ void tn_program_visit(const tn_program *program, void (*visit)(const tn_plan *pl
 
 // Memory for result `index` of a step whose size is known only now (or a check that it is what was planned).
 tn_status tn_program_resize(tn_program *program, tn_plan *plan, const tn_step *step, int index, const tn_shape *shape, tn_diag *diag);
+// Counts memory that a run takes beside its plans, until the plan that it belongs to ends or the caller takes it from context->around
+// again. LIMIT where there is no room: "with `what` the run would take ...".
+tn_status tn_run_count(tn_plan_context *context, uint64_t bytes, const char *place, const char *what, tn_diag *diag);
 // Runs a control operator.
 tn_status tn_control_run(tn_program *program, tn_plan *plan, const tn_step *step, tn_program **bodies, tn_run *run);
 

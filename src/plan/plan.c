@@ -33,7 +33,25 @@ typedef struct thrift {
     bool transient, dry;
 } thrift;
 
-static tn_status attempt(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, thrift thrift, tn_diag *diag)
+// The rows that a trial led to, by their hash, and the peak with them: most prices lead to the rows of the one before.
+typedef struct trial {
+    uint64_t rows;
+    uint64_t peak;
+} trial;
+
+static uint64_t hash_rows(const tn_work *work)
+{
+    uint64_t hash = 0;
+    for (const tn_node *node = work->graph->first; node; node = node->next) {
+        const tn_choice *choice = node->id < work->n_chosen ? &work->chosen[node->id] : NULL;
+        const uint64_t words[3] = {node->id, choice ? (uintptr_t)choice->row : 0, choice ? choice->in + 256u * choice->out : 0};
+        hash = tn_hash(words, sizeof words, hash);
+    }
+    return hash;
+}
+
+// *out stays NULL where `last` (may be NULL) has the rows of this attempt already.
+static tn_status attempt(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, thrift thrift, trial *last, tn_diag *diag)
 {
     tn_status status = TN_OK;
     tn_plan *plan = tn_take_zero(context->heap, 1, sizeof *plan);
@@ -55,6 +73,13 @@ static tn_status attempt(tn_plan **out, const tn_plan_request *request, tn_plan_
     }
     for (size_t i = 0; i < TN_COUNT(plan_steps); i++) {
         TN_GO(plan_steps[i].run(&work));
+        if (last && plan_steps[i].run == tn_plan_layout) {
+            const uint64_t before = last->rows;
+            last->rows = hash_rows(&work);
+            if (last->rows == before) {
+                goto done;
+            }
+        }
 #ifdef TN_DEBUG
         TN_GO(tn_graph_verify(plan->graph, diag));
 #endif
@@ -74,15 +99,19 @@ uint64_t tn_plan_peak(const tn_plan *plan)
 }
 
 // What a plan would need; UINT64_MAX where arithmetic by plain rows is over another limit. Nothing is packed, told or counted.
-static tn_status weigh(uint64_t *peak, const tn_plan_request *request, const tn_plan_context *context, thrift thrift, tn_diag *diag)
+static tn_status weigh(trial *last, const tn_plan_request *request, const tn_plan_context *context, thrift thrift, tn_diag *diag)
 {
     tn_plan_context quiet = *context;
     tn_plan *plan = NULL;
     tn_diag limits = {0};
     quiet.log = NULL;
     thrift.dry = true;
-    const tn_status status = attempt(&plan, request, &quiet, thrift, thrift.byte_ns > 0 ? &limits : diag);
-    *peak = plan ? tn_plan_peak(plan) : UINT64_MAX;
+    const tn_status status = attempt(&plan, request, &quiet, thrift, last, thrift.byte_ns > 0 ? &limits : diag);
+    if (status != TN_OK) {
+        *last = (trial){0, UINT64_MAX};
+    } else if (plan) {
+        last->peak = tn_plan_peak(plan);
+    }
     tn_plan_destroy(plan);
     if (status == TN_LIMIT && thrift.byte_ns > 0) {
         return TN_OK;
@@ -114,14 +143,16 @@ static thrift rung(int index)
 static tn_status economise(thrift *found, uint64_t *needed, uint64_t limit, const tn_plan_request *request, const tn_plan_context *context,
                            tn_diag *diag)
 {
+    trial last = {0, UINT64_MAX};
     *found = (thrift){0};
-    TN_TRY(weigh(needed, request, context, *found, diag));
+    TN_TRY(weigh(&last, request, context, *found, diag));
+    *needed = last.peak;
+    last.rows = 0;      // measured choices count in this one alone
     for (int i = 0; i < 2 * PRICES && *needed > limit; i++) {
-        uint64_t peak;
         const thrift tried = rung(i);
-        TN_TRY(weigh(&peak, request, context, tried, diag));
-        if (peak < *needed) {
-            *needed = peak;
+        TN_TRY(weigh(&last, request, context, tried, diag));
+        if (last.peak < *needed) {
+            *needed = last.peak;
             *found = tried;
         }
     }
@@ -134,13 +165,13 @@ static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_con
 {
     *out = NULL;
     const uint64_t all = tn_plan_limit(context);
-    const uint64_t room = !all ? UINT64_MAX : all > context->around ? all - context->around : 0;
+    const uint64_t beside = context->around + request->spare, room = !all ? UINT64_MAX : all > beside ? all - beside : 0;
     thrift thrift = {0};
     uint64_t needed = 0;
     tn_plan *plan = NULL;
     // The default limit is far away: most plans are made once. Where the application sets one, nothing is packed before it fits.
     if (!context->limit_memory) {
-        TN_TRY(attempt(&plan, request, context, thrift, diag));
+        TN_TRY(attempt(&plan, request, context, thrift, NULL, diag));
         needed = tn_plan_peak(plan);
     }
     if (all && (!plan || needed > room)) {
@@ -149,14 +180,15 @@ static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_con
         TN_TRY(economise(&thrift, &needed, room, request, context, diag));
     }
     if (!plan && needed <= room) {
-        TN_TRY(attempt(&plan, request, context, thrift, diag));
+        TN_TRY(attempt(&plan, request, context, thrift, NULL, diag));
         needed = tn_plan_peak(plan);
     }
     if (needed > room) {
         tn_plan_destroy(plan);
+        context->lacking = needed + beside - all;
         return tn_fail(diag, TN_LIMIT, "plan",
                        "a run would take at least %llu bytes (arena, packed weights, inputs and results), more than %s (%llu) allows",
-                       (unsigned long long)(needed + context->around), context->limit_memory ? "memory_limit" : "limit_peak_bytes",
+                       (unsigned long long)(needed + beside), context->limit_memory ? "memory_limit" : "limit_peak_bytes",
                        (unsigned long long)all);
     }
     plan->serial = ++context->plans;

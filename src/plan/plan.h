@@ -122,6 +122,7 @@ typedef struct tn_plan_context {
     uint64_t limit_memory;            // of tn_plan_peak; 0: none
     uint64_t around;                  // what this run holds now: plans whose steps, bodies or later stages run, with their results of unknown size
     uint64_t highest;                 // the most that was since the innermost of these plans began
+    uint64_t lacking;                 // bytes by which the last refusal for memory was above the limit; 0: none since the innermost plan began
     uint64_t limit_peak;              // the same, the default that guards against hostile models
     uint64_t limit_tensor;            // bytes
     uint64_t limit_work;              // weighted multiply-accumulates
@@ -149,6 +150,7 @@ typedef struct tn_plan_request {
     const tn_graph *graph;
     const tn_fact *inputs;            // one per graph input; shapes known, value set for inputs whose contents count
     bool held;                        // the session may hold copies of the inputs: those of a model; false for bodies and later stages
+    uint64_t spare;                   // bytes that must stay free beside the plan and what is around it: what a part of it was refused for
 } tn_plan_request;
 
 tn_status tn_plan_make(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag);

@@ -3,10 +3,11 @@
 #include "plan/weights.h"
 
 #include "base/macros.h"
+#include "sys/pages.h"
 
 #include <string.h>
 
-#define SHARE_BYTES ((size_t)8 << 20)
+#define SHARE_BYTES ((size_t)1 << 20)      // for each thread
 
 tn_status tn_weights_init(tn_weights *weights, tn_heap *heap, tn_diag *diag)
 {
@@ -98,8 +99,8 @@ static void pack_shares(const tn_weights *weights, packing *p, bool shared, tn_w
     const tn_tensor *source = p->query->in[p->pack->operand];
     const size_t parts = (size_t)p->pack->parts;
     size_t size;
-    const bool forget = shared && weights->packed && p->pack->in_order && tn_tensor_bytes(source, &size) && size > 2 * SHARE_BYTES;
-    const size_t shares = forget ? TN_MIN(parts, size / SHARE_BYTES) : 1;
+    const bool forget = shared && weights->packed && p->pack->in_order && tn_tensor_bytes(source, &size);
+    const size_t shares = forget ? TN_MAX((size_t)1, TN_MIN(parts, size / (SHARE_BYTES * tn_workers_count(workers)))) : 1;
     for (size_t s = 0; s < shares; s++) {
         const size_t end = parts / shares * (s + 1) + TN_MIN(parts % shares, s + 1);
         p->first = parts / shares * s + TN_MIN(parts % shares, s);
@@ -123,6 +124,7 @@ static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query 
         tn_give(weights->heap, packed);
         return NULL;
     }
+    tn_pages_large(packed->data, pack->bytes);
     if (pack->part && pack->parts > 1) {
         packing p = {pack, query, params, packed->data, 0};
         pack_shares(weights, &p, shared, workers);

@@ -36,6 +36,7 @@ typedef struct tn_work {
     size_t n_chosen, n_layout;
     const char **device;      // by node id
     const char **flow_device; // the same with the nodes that sub-flows became
+    tn_graph **parts;         // by node id: what the device that won takes in place of the node, kept by the graph; NULL: the node
     bool *planned;            // by node id: all shapes known, part of this plan
     double byte_ns;           // price of a byte that a row holds (packed and copied weights); 0: memory is not short
     bool transient;           // workspaces and conversions are priced too

@@ -42,6 +42,8 @@ def node(op, inputs, outputs, name="", domain="", **attributes):
     for key, value in attributes.items():
         if isinstance(value, float):
             body = varint(2 << 3 | 5) + struct.pack("<f", value) + field(20, 1)
+        elif isinstance(value, Body):
+            body = field(6, value) + field(20, 5)
         elif isinstance(value, str):
             body = field(4, value) + field(20, 3)
         elif isinstance(value, list) and value and isinstance(value[0], float):
@@ -57,6 +59,16 @@ def node(op, inputs, outputs, name="", domain="", **attributes):
 def array(values, name, dtype):
     """TensorProto of a numpy array; dtype: its number in ONNX."""
     return b"".join(field(1, d) for d in values.shape) + field(2, dtype) + field(8, name) + field(9, values.tobytes())
+
+
+class Body(bytes):
+    """GraphProto bytes: an attribute of that type."""
+
+
+def body(nodes, inputs, outputs):
+    """The body of a Loop, Scan or If, for node(..., body=...)."""
+    return Body(b"".join(field(1, n) for n in nodes) + field(2, "body") + b"".join(field(11, value_info(*v)) for v in inputs) +
+                b"".join(field(12, value_info(*v)) for v in outputs))
 
 
 def model(nodes, inputs, outputs, initialisers=(), opset=13, domains=()):

@@ -147,6 +147,82 @@ class Peak(unittest.TestCase):
                 self.assertGreater(int(re.search(r"(\d+) bytes", error.message)[1]), limit)
         self.assertEqual(tenon.Status.LIMIT, self.refusal(peak, free // 8).status)
 
+    def test_a_stage_without_room_makes_the_one_before_it_leaner(self):
+        # The first stage has weights whose fastest form is several times as large; the later one cannot do with less than it asks for.
+        r = np.random.default_rng(5)
+        w, v = r.standard_normal((64, 64, 3, 3)).astype(np.float32), r.standard_normal((64, 700)).astype(np.float32)
+        nodes = [tiny.node("Conv", ["x", "w"], ["a"], pads=[1, 1, 1, 1]), tiny.node("Relu", ["a"], ["b"]), tiny.node("NonZero", ["q"], ["n"]),
+                 tiny.node("Squeeze", ["n", "zero"], ["row"]), tiny.node("ReduceMean", ["b"], ["m"], axes=[2, 3], keepdims=0),
+                 tiny.node("Transpose", ["m"], ["t"], perm=[1, 0]), tiny.node("Gather", ["t", "row"], ["g"]), tiny.node("Transpose", ["v"], ["vt"], perm=[1, 0]),
+                 tiny.node("Gather", ["vt", "row"], ["h"], axis=1), tiny.node("MatMul", ["h", "g"], ["out"])]
+        constants = [tiny.array(w, "w", FLOAT), tiny.array(v, "v", FLOAT), tiny.tensor(tiny.INT64, [1], [0], "zero")]
+        model = tiny.model(nodes, [("x", FLOAT, [1, 64, 16, 16]), ("q", FLOAT, [64])], [("out", FLOAT, [700, 1])], constants)
+        feeds = {"x": r.standard_normal((1, 64, 16, 16)).astype(np.float32), "q": np.ones(64, np.float32)}
+
+        def run(limit):
+            with tenon.InferenceSession(model, threads=1, memory_limit=limit) as session:
+                out, = session.run(None, feeds)
+                peak = session.report("memory")["peak_bytes"]
+                self.assertLessEqual(peak, limit or 1 << 40)
+                return out, peak
+
+        like, free = run(0)
+        least = int(re.search(r"(\d+) bytes", self.refusal(run, 1).message)[1])
+        while True:                                             # what is named is enough, or names more
+            try:
+                out, peak = run(least)
+                break
+            except tenon.Error as error:
+                more = int(re.search(r"(\d+) bytes", error.message)[1])
+                self.assertGreater(more, least)
+                least = more
+        self.assertLess(least, free // 2)                       # only without the large form of the weights, which alone would fit
+        for limit in np.linspace(least, free, 30).astype(int):
+            out, peak = run(int(limit))
+            np.testing.assert_allclose(out, like, rtol=1e-3, atol=1e-3)
+            np.testing.assert_array_equal(run(peak)[0], out)    # its own peak leads to the same
+        self.assertEqual(self.refusal(run, least - 1).status, tenon.Status.LIMIT)
+
+    def test_the_state_of_a_loop_counts(self):
+        # Carries 100,000 numbers, and stacks 100 of them in each of the steps.
+        body = tiny.body([tiny.node("Add", ["c", "c"], ["d"]), tiny.node("Slice", ["d", "zero", "few"], ["s"]), tiny.node("Identity", ["go"], ["on"])],
+                         [("i", tiny.INT64, []), ("go", 9, []), ("c", FLOAT, [100000])], [("on", 9, []), ("d", FLOAT, [100000]), ("s", FLOAT, [100])])
+        nodes = [tiny.node("Loop", ["trips", "", "x"], ["last", "all"], body=body)]
+        constants = [tiny.tensor(tiny.INT64, [1], [0], "zero"), tiny.tensor(tiny.INT64, [1], [100], "few")]
+        model = tiny.model(nodes, [("trips", tiny.INT64, []), ("x", FLOAT, [100000])], [("last", FLOAT, [100000]), ("all", FLOAT, ["n", 100])], constants)
+        x = np.ones(100000, np.float32)
+
+        def run(limit, trips=3):
+            with tenon.InferenceSession(model, threads=1, memory_limit=limit) as session:
+                last, stacked = session.run(None, {"trips": np.array(trips, np.int64), "x": x})
+                self.assertEqual((last[0], stacked.shape), (2 ** trips, (trips, 100)))
+                return session.report("memory")["peak_bytes"]
+
+        peak = run(0)
+        self.assertGreaterEqual(peak, 4 * x.nbytes)             # input, state, the body's result, the loop's
+        self.assertEqual(run(peak), peak)
+        self.assertEqual(self.refusal(run, 3 * x.nbytes).status, tenon.Status.LIMIT)
+        self.assertGreaterEqual(run(0, 100), peak + 97 * 400)   # what is stacked
+
+    def test_the_slices_of_a_scan_count(self):
+        body = tiny.body([tiny.node("Add", ["s", "e"], ["t"]), tiny.node("Neg", ["t"], ["y"])],
+                         [("s", FLOAT, [50000]), ("e", FLOAT, [50000])], [("t", FLOAT, [50000]), ("y", FLOAT, [50000])])
+        model = tiny.model([tiny.node("Scan", ["s0", "x"], ["sum", "all"], body=body, num_scan_inputs=1)],
+                           [("s0", FLOAT, [50000]), ("x", FLOAT, ["n", 50000])], [("sum", FLOAT, [50000]), ("all", FLOAT, ["n", 50000])])
+
+        def run(limit, n=4):
+            with tenon.InferenceSession(model, threads=1, memory_limit=limit) as session:
+                feeds = {"s0": np.zeros(50000, np.float32), "x": np.ones((n, 50000), np.float32)}
+                total, stacked = session.run(None, feeds)
+                self.assertEqual((total[0], stacked[-1, 0]), (n, -n))
+                return session.report("memory")["peak_bytes"]
+
+        peak, one = run(0), 200000
+        self.assertGreaterEqual(peak, (5 + 2 + 4 + 5) * one)    # inputs, state and slice, what is stacked, results
+        self.assertLessEqual(peak, (5 + 2 + 4 + 5 + 4) * one)   # and those of the body
+        self.assertEqual(run(peak), peak)
+        self.assertEqual(self.refusal(run, peak - one).status, tenon.Status.LIMIT)
+
     @staticmethod
     def refusal(call, *arguments):
         try:

@@ -3,7 +3,9 @@
 #include "plan/report/bids.h"
 
 #include "base/text.h"
+#include "ir/edit.h"
 #include "ops/control/op_flow.h"
+#include "plan/place/parts.h"
 
 #include <string.h>
 
@@ -76,10 +78,42 @@ static bool fill_node(asking *a, const tn_plan_context *context, const tn_node *
     return true;
 }
 
+tn_bid tn_plan_parts_bid(const tn_plan_context *context, size_t device, const tn_graph *parts)
+{
+    tn_bid sum = {.refusal = NULL};
+    for (const tn_node *node = parts->first; node && !sum.refusal; node = node->next) {
+        asking a;
+        const tn_bid bid = fill_node(&a, context, node) ? ask(context, device, &a.query) : (tn_bid){.refusal = "more operands than a device takes"};
+        sum.refusal = bid.refusal;
+        sum.nanoseconds += bid.nanoseconds;
+    }
+    return sum;
+}
+
+// The whole, or, where another device than the CPU lacks that, its parts: *n_parts of them, 0 for the whole.
+static tn_bid ask_either(const tn_plan_context *context, size_t device, const tn_query *query, size_t *n_parts)
+{
+    tn_bid bid = ask(context, device, query);
+    tn_graph *parts = NULL;
+    tn_diag unheard = {0};
+    *n_parts = 0;
+    if (!bid.refusal || device + 1 == context->n_devices || context->dead >> device & 1) {
+        return bid;
+    }
+    if (tn_parts_make(&parts, query, context->heap, &unheard) == TN_OK && parts) {
+        const tn_bid sum = tn_plan_parts_bid(context, device, parts);
+        *n_parts = sum.refusal ? 0 : parts->n_nodes;
+        bid = sum.refusal ? bid : sum;
+    }
+    tn_graph_destroy(parts);
+    return bid;
+}
+
 tn_bid tn_plan_step_bid(const tn_plan_context *context, size_t device, const tn_step *step)
 {
     asking a;
-    return fill_step(&a, context, step) ? ask(context, device, &a.query) : (tn_bid){.refusal = "more operands than a device takes"};
+    size_t n_parts;
+    return fill_step(&a, context, step) ? ask_either(context, device, &a.query, &n_parts) : (tn_bid){.refusal = "more operands than a device takes"};
 }
 
 size_t tn_plan_device(const tn_plan_context *context, const char *name)
@@ -104,7 +138,7 @@ static const char *why_lost(const tn_plan_context *context, const char *device, 
     return named && strcmp(device, host) == 0 ? "another device was asked for by name" : "dearer with its transfers and calls";
 }
 
-static void write_bid(tn_text *text, const char *device, const tn_bid *bid, const char *lost)
+static void write_bid(tn_text *text, const char *device, const tn_bid *bid, size_t n_parts, const char *lost)
 {
     tn_json_open(text, '{');
     tn_json_key_string(text, "device", device);
@@ -113,6 +147,9 @@ static void write_bid(tn_text *text, const char *device, const tn_bid *bid, cons
         tn_json_null(text);
     } else {
         tn_json_real(text, bid->nanoseconds);
+    }
+    if (n_parts) {
+        tn_json_key_int(text, "parts", (int64_t)n_parts);
     }
     tn_json_key_string(text, "why", bid->refusal ? bid->refusal : lost);
     tn_json_close(text, '}');
@@ -124,8 +161,9 @@ static void write_bids(const tn_plan_context *context, const asking *a, const ch
     tn_json_open(text, '[');
     for (size_t d = 0; a && d < context->n_devices; d++) {
         const char *name = context->devices[d]->vtable->name;
-        const tn_bid bid = own && strcmp(name, chosen) == 0 ? *own : ask(context, d, &a->query);
-        write_bid(text, name, &bid, why_lost(context, name, chosen));
+        size_t n_parts = 0;
+        const tn_bid bid = own && strcmp(name, chosen) == 0 ? *own : ask_either(context, d, &a->query, &n_parts);
+        write_bid(text, name, &bid, n_parts, why_lost(context, name, chosen));
     }
     tn_json_close(text, ']');
 }

@@ -11,6 +11,9 @@ struct tn_text;
 struct tn_query;
 
 // The bid of context->devices[device] for a step of a plan, operands PLAIN as in the search.
+// What a device asks for a graph of parts (plan/place/parts.h), the sum of all; refusal: the first that it refuses.
+tn_bid tn_plan_parts_bid(const tn_plan_context *context, size_t device, const tn_graph *parts);
+
 tn_bid tn_plan_step_bid(const tn_plan_context *context, size_t device, const tn_step *step);
 
 // Index of the device of that name, or n_devices.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Placement with two simulated devices: the split is the cheapest of all (by trying every one), what a device does not take splits its
-// sub-flow, results are the same, and a device that dies leads to a plan without it.
+// sub-flow, a composite that it lacks is bid for by its parts, results are the same, and a device that dies leads to a plan without it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,6 +13,7 @@
 #include "ops/control/op_flow.h"
 #include "ops/math/op_binary.h"
 #include "ops/math/op_unary.h"
+#include "ops/nn/op_matmul.h"
 #include "ops/op_eval.h"
 #include "pass/pass.h"
 
@@ -24,7 +25,7 @@
 typedef struct sim {
     tn_device device;
     double per_element, per_byte, per_call;      // ns
-    const tn_op *lacks;                          // an operator it does not take
+    const tn_op *lacks, *lacks_too;              // operators it does not take
     int calls, timed, dies_at;
 } sim;
 
@@ -37,7 +38,7 @@ static void sim_bid(tn_device *device, const tn_query *query, tn_bid *bid)
 {
     const sim *s = (const sim *)device;
     *bid = (tn_bid){.nanoseconds = s->per_element * (double)tn_tensor_count(query->out[0])};
-    if (query->op == s->lacks) {
+    if (query->op == s->lacks || query->op == s->lacks_too) {
         bid->refusal = "this device lacks it";
     }
 }
@@ -77,7 +78,7 @@ static tn_status sim_execute(tn_flow *flow, const tn_flow_run *run)
         const tn_tensor *in[4];
         tn_tensor out;
         for (int i = 0; i < node->n_in; i++) {
-            in[i] = &values[node->in[i]->id];
+            in[i] = node->in[i]->constant ? node->in[i]->constant : &values[node->in[i]->id];
         }
         assert_int_equal(tn_op_eval(node->op, node->attr, node->name, in, node->n_in, &out, 1, 1 << 20, &arena, flow->device->heap, run->diag),
                          TN_OK);
@@ -156,8 +157,12 @@ static void close_fixture(fixture *f)
     assert_int_equal(atomic_load(&f->heap.live_blocks), 0);
 }
 
-// A random graph of up to `most` elementwise nodes over one input of 64 elements, of operators that no pass fuses.
-static tn_graph *random_graph(tn_heap *heap, int most)
+// y = x x' + 2 x: what lowers to a product, a multiplication and a sum.
+static const tn_gemm_attr composite = {.trans_b = true, .alpha = 1, .beta = 2};
+static const tn_op *const composite_parts[] = {&tn_op_matmul, &tn_op_mul, &tn_op_add};
+
+// A random graph of up to `most` nodes over one input of 8 x 8 elements: elementwise operators that no pass fuses, and composites.
+static tn_graph *random_graph(tn_heap *heap, int most, bool composites)
 {
     static const tn_op *const unary[] = {&tn_op_sign, &tn_op_sin, &tn_op_cos, &tn_op_atan};
     static const tn_mod_attr fmod = {.fmod = true};
@@ -166,9 +171,15 @@ static tn_graph *random_graph(tn_heap *heap, int most)
     const int nodes = draw(2, most);
     values[0] = tn_graph_value(g, "x");
     values[0]->dtype = TN_F32;
-    values[0]->shape = tn_shape_of(1, (const int64_t[]){64});
+    values[0]->shape = tn_shape_of(2, (const int64_t[]){8, 8});
     tn_graph_add_input(g, values[0]);
     for (int i = 0; i < nodes; i++) {
+        if (composites && draw(0, 2) == 0) {
+            tn_value *in[3] = {values[draw(0, i)], values[i], values[draw(TN_MAX(0, i - 3), i)]};
+            values[i + 1] = tn_graph_value(g, NULL);
+            assert_non_null(tn_graph_node(g, NULL, &tn_op_gemm, "n", &composite, in, 3, &values[i + 1], 1));
+            continue;
+        }
         const bool two = draw(0, 2) == 0;
         tn_value *in[2] = {values[draw(TN_MAX(0, i - 3), i)], values[draw(0, i)]};
         values[i + 1] = tn_graph_value(g, NULL);
@@ -184,15 +195,33 @@ static tn_graph *random_graph(tn_heap *heap, int most)
 
 // ---- every split, priced by the definition ----
 
-static double node_price(fixture *f, const tn_node *node, int d)
+static double op_price(fixture *f, const tn_op *op, const void *attr, int n_in, int d)
 {
-    tn_tensor t = {.dtype = TN_F32, .shape = tn_shape_of(1, (const int64_t[]){64})};
-    const tn_tensor *in[2] = {&t, &t}, *out[1] = {&t};
-    const tn_query query = {.op = node->op, .attr = node->attr, .name = "n", .n_in = node->n_in, .n_out = 1, .in = in, .out = out,
+    tn_tensor t = {.dtype = TN_F32, .shape = tn_shape_of(2, (const int64_t[]){8, 8})};
+    const tn_tensor *in[3] = {&t, &t, &t}, *out[1] = {&t};
+    const tn_query query = {.op = op, .attr = attr, .name = "n", .n_in = n_in, .n_out = 1, .in = in, .out = out,
                             .cpu = &f->context.cpu, .threads = 1};
     tn_bid bid;
     f->list[d]->vtable->bid(f->list[d], &query, &bid);
     return bid.refusal ? -1 : bid.nanoseconds;
+}
+
+// The whole, or, where a device lacks it, all of its parts.
+static double node_price(fixture *f, const tn_node *node, int d)
+{
+    const double whole = op_price(f, node->op, node->attr, node->n_in, d);
+    double sum = 0;
+    if (whole >= 0 || node->op != &tn_op_gemm) {
+        return whole;
+    }
+    for (size_t i = 0; i < TN_COUNT(composite_parts); i++) {
+        const double part = op_price(f, composite_parts[i], NULL, 2, d);
+        if (part < 0) {
+            return -1;
+        }
+        sum += part;
+    }
+    return sum;
 }
 
 static double fetch(fixture *f, unsigned *where, int device)
@@ -258,9 +287,10 @@ static double cheapest(fixture *f, const tn_graph *g)
 
 static void the_split_is_the_cheapest(void **unused)
 {
-    int mixed = 0;
+    int mixed = 0, apart = 0;
     (void)unused;
-    for (uint64_t seed = 1; seed <= 300; seed++) {
+    for (uint64_t seed = 1; seed <= 400; seed++) {
+        const bool composites = seed % 2 == 0;
         fixture f;
         tn_plan *plan = NULL;
         open_fixture(&f);
@@ -273,7 +303,12 @@ static void the_split_is_the_cheapest(void **unused)
         f.b.per_call = draw(0, 200);
         f.a.lacks = draw(0, 1) ? &tn_op_sin : NULL;
         f.b.lacks = draw(0, 1) ? &tn_op_mod : NULL;
-        tn_graph *g = random_graph(&f.heap, 8);
+        if (composites) {
+            f.a.lacks_too = draw(0, 2) ? &tn_op_gemm : NULL;
+            f.b.lacks_too = draw(0, 2) ? &tn_op_gemm : draw(0, 1) ? &tn_op_matmul : NULL;
+            f.a.lacks = draw(0, 2) ? f.a.lacks : composite_parts[draw(0, 2)];
+        }
+        tn_graph *g = random_graph(&f.heap, 8, composites);
         tn_pass_context passes = {.heap = &f.heap, .diag = &f.diag, .limit_tensor_bytes = 1 << 20};
         assert_int_equal(tn_infer_graph(g, &f.heap, &f.diag), TN_OK);
         assert_int_equal(tn_optimise_shaped(g, &passes), TN_OK);     // equal nodes become one, as in the plan
@@ -287,13 +322,17 @@ static void the_split_is_the_cheapest(void **unused)
             fail_msg("seed %d: %g, the cheapest is %g", (int)seed, plan->placed_cost, best);
         }
         for (size_t i = 0; i < plan->n_steps; i++) {
-            mixed += plan->steps[i].call.op == &tn_op_flow;
+            const bool flow = plan->steps[i].call.op == &tn_op_flow;
+            mixed += flow;
+            for (const tn_node *node = flow ? plan->steps[i].node->bodies[0]->first : NULL; node; node = node->next) {
+                apart += node->op == &tn_op_matmul;
+            }
         }
         tn_plan_destroy(plan);
         tn_graph_destroy(g);
         close_fixture(&f);
     }
-    assert_true(mixed > 50);
+    assert_true(mixed > 50 && apart > 50);
 }
 
 // ---- running ----
@@ -315,7 +354,7 @@ static void flows_run_and_a_dead_device_is_left_out(void **unused)
         f.b.per_element = 0.02;
         f.a.lacks = &tn_op_sin;
         f.b.lacks = seed % 2 ? &tn_op_sin : NULL;
-        tn_graph *g = random_graph(&f.heap, 10);
+        tn_graph *g = random_graph(&f.heap, 10, false);
         tn_run run = {.context = &f.context, .diag = &f.diag};
         const tn_tensor input = {.dtype = TN_F32, .shape = g->inputs[0]->shape, .data = x};
         f.context.dead = 3;
@@ -339,6 +378,85 @@ static void flows_run_and_a_dead_device_is_left_out(void **unused)
         tn_graph_destroy(g);
         close_fixture(&f);
     }
+}
+
+// ---- composites by their parts ----
+
+static tn_graph *one_composite(tn_heap *heap)
+{
+    tn_graph *g = tn_graph_create(heap, "g");
+    tn_value *x = tn_graph_value(g, "x"), *in[3] = {x, x, x}, *y = tn_graph_value(g, "y");
+    x->dtype = TN_F32;
+    x->shape = tn_shape_of(2, (const int64_t[]){8, 8});
+    tn_graph_add_input(g, x);
+    assert_non_null(tn_graph_node(g, NULL, &tn_op_gemm, "whole", &composite, in, 3, &y, 1));
+    tn_graph_add_output(g, y);
+    return g;
+}
+
+static void explain_into(fixture *f, const tn_plan *plan, tn_text *text)
+{
+    tn_text_init(text, &f->heap);
+    tn_json_open(text, '[');
+    tn_plan_explain(plan, &f->context, text);
+    tn_json_close(text, ']');
+}
+
+// A device without the composite runs its three parts in one sub-flow; one that lacks a part too refuses with what it says of the whole.
+static void a_composite_is_taken_apart_where_that_is_cheaper(void **unused)
+{
+    fixture f;
+    tn_program *program = NULL;
+    tn_result_slot results[1] = {{0}};
+    tn_text text;
+    float x[64], like[64];
+    (void)unused;
+    open_fixture(&f);
+    for (int i = 0; i < 64; i++) {
+        x[i] = (float)(i % 11 - 5);
+    }
+    for (int r = 0; r < 8; r++) {
+        for (int c = 0; c < 8; c++) {
+            like[8 * r + c] = 2 * x[8 * r + c];
+            for (int k = 0; k < 8; k++) {
+                like[8 * r + c] += x[8 * r + k] * x[8 * c + k];
+            }
+        }
+    }
+    f.a.lacks = f.b.lacks = &tn_op_gemm;
+    f.b.lacks_too = &tn_op_add;
+    f.a.per_element = f.b.per_element = 0.001;
+    f.context.device = "sim_a";
+    f.context.strict = TN_STRICT_DEVICE;
+    tn_graph *g = one_composite(&f.heap);
+    tn_run run = {.context = &f.context, .diag = &f.diag};
+    const tn_tensor input = {.dtype = TN_F32, .shape = g->inputs[0]->shape, .data = x};
+    assert_int_equal(tn_program_create(&program, g, &f.context, 4, &f.diag), TN_OK);
+    assert_int_equal(tn_program_run(program, &run, &input, results), TN_OK);
+    assert_int_equal(f.a.calls, 1);
+    assert_memory_equal(results[0].tensor.data, like, sizeof like);      // whole numbers
+    const tn_plan *plan = tn_program_plan(program);
+    assert_int_equal(plan->n_steps, 1);
+    assert_int_equal(plan->steps[0].node->bodies[0]->n_nodes, 3);
+    assert_string_equal(plan->steps[0].node->bodies[0]->last->origins[0], "whole");
+    explain_into(&f, plan, &text);
+    assert_non_null(strstr(text.data, "\"op\":\"matmul\""));
+    tn_text_deinit(&text);
+
+    // On the CPU where the parts are dear: what they would have cost is told.
+    f.context.device = NULL;
+    f.context.strict = 0;
+    f.a.per_element = 1000;
+    tn_program_forget(program);
+    assert_int_equal(tn_program_run(program, &run, &input, results), TN_OK);
+    assert_int_equal(f.a.calls + f.b.calls, 1);
+    explain_into(&f, tn_program_plan(program), &text);
+    assert_non_null(strstr(text.data, "{\"device\":\"sim_a\",\"ns\":192000,\"parts\":3,\"why\":\"dearer with its transfers and calls\"}"));
+    assert_non_null(strstr(text.data, "{\"device\":\"sim_b\",\"ns\":null,\"why\":\"this device lacks it\"}"));
+    tn_text_deinit(&text);
+    tn_program_destroy(program);
+    tn_graph_destroy(g);
+    close_fixture(&f);
 }
 
 // ---- wishes: strict, and what explain says ----
@@ -497,6 +615,7 @@ static void recorded_runs_are_timed_inside_of_flows(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_split_is_the_cheapest), cmocka_unit_test(flows_run_and_a_dead_device_is_left_out),
+                                       cmocka_unit_test(a_composite_is_taken_apart_where_that_is_cheaper),
                                        cmocka_unit_test(fall_backs_are_told_and_strict_refuses_them),
                                        cmocka_unit_test(explain_tells_prices_and_refusals),
                                        cmocka_unit_test(recorded_runs_are_timed_inside_of_flows)};

@@ -65,6 +65,54 @@ static tn_status copy_node(cutting *c, const tn_node *node)
     return copy ? tn_node_add_origins(c->body, copy, node) : no_memory(c);
 }
 
+// The parts of a node in its place: operands are the first values of their graph.
+static tn_status copy_parts(cutting *c, const tn_node *node, const tn_graph *parts)
+{
+    size_t n = 0;
+    tn_value **map = tn_arena_array(&c->work->scratch, parts->n_values + 1, sizeof *map);
+    if (!map) {
+        return no_memory(c);
+    }
+    for (int i = 0; i < node->n_in; i++) {
+        if (node->in[i]) {
+            TN_TRY(counterpart(c, node->in[i], &map[n++]));
+        }
+    }
+    for (size_t i = n; i < parts->n_values; i++) {
+        const tn_value *value = parts->values[i];
+        if (!value) {
+            continue;
+        }
+        map[i] = value->constant ? tn_graph_constant(c->body, NULL, value->dtype, &value->shape, value->constant->data, false)
+                                 : tn_graph_value(c->body, NULL);
+        if (!map[i]) {
+            return no_memory(c);
+        }
+        map[i]->dtype = value->dtype;
+        map[i]->shape = value->shape;
+    }
+    for (const tn_node *part = parts->first; part; part = part->next) {
+        tn_value *in[TN_MAX_IN], *out[TN_MAX_OUT];
+        for (int i = 0; i < part->n_in; i++) {
+            in[i] = part->in[i] ? map[part->in[i]->id] : NULL;
+        }
+        for (int i = 0; i < part->n_out; i++) {
+            out[i] = part->out[i] ? map[part->out[i]->id] : NULL;
+        }
+        tn_node *copy = tn_graph_node(c->body, NULL, part->op, part->name, part->attr, in, part->n_in, out, part->n_out);
+        if (!copy) {
+            return no_memory(c);
+        }
+        TN_TRY(tn_node_add_origins(c->body, copy, node));
+    }
+    for (int i = 0, k = 0; i < node->n_out; i++) {
+        if (node->out[i]) {
+            c->map[node->out[i]->id] = map[parts->outputs[k++]->id];
+        }
+    }
+    return TN_OK;
+}
+
 static bool leaves(const cutting *c, const tn_value *value)
 {
     bool out = value->is_output;
@@ -142,7 +190,8 @@ static tn_status cut(tn_work *work, tn_node *first, const char *device, tn_node 
         if (operands > 100000 || c.n_in + node->n_in > TN_MAX_IN) {
             break;
         }
-        TN_GO(copy_node(&c, node));
+        const tn_graph *parts = work->parts[node->id];
+        TN_GO(parts ? copy_parts(&c, node, parts) : copy_node(&c, node));
         c.inside[node->id] = true;
         last = node;
     }

@@ -5,6 +5,8 @@
 // Sub-flows are runs of neighbours in the graph's order, so they can never wait for one another in a circle. The search walks that
 // order once and keeps, for each distinct situation (which device ran last, which devices hold each live value), the cheapest way to
 // get there: exact while the situations fit the table, a beam of the cheapest ones beyond.
+#include "plan/place/parts.h"
+#include "plan/report/bids.h"
 #include "plan/work.h"
 
 #include <stdlib.h>
@@ -29,6 +31,7 @@ typedef struct placing {
     tn_work *work;
     size_t n_devices;
     double *bids;                 // by node position and device; < 0: refused
+    bool *by_parts;               // the same: the bid is for the node's parts
     const tn_value **live;        // values that nodes to come still read
     size_t n_live;
     uint32_t *left;               // by value id: reads to come
@@ -48,11 +51,39 @@ static double cpu_price(tn_work *work, const tn_query *query, tn_device *device)
     return work->context->device && strcmp(work->context->device, device->vtable->name) != 0 ? price * FORCE : price;
 }
 
+// A device that lacks a node is asked for its parts. Whoever takes them leaves their graph to the work graph: attributes and constants lie there.
+static tn_status ask_for_parts(tn_work *work, tn_node *node, const tn_query *query, size_t device, tn_bid *bid, bool *taken)
+{
+    tn_graph **parts = &work->parts[node->id];
+    if (!node->op->lower) {
+        return TN_OK;
+    }
+    if (!*parts) {
+        tn_graph *made;
+        TN_TRY(tn_parts_make(&made, query, work->context->heap, work->diag));
+        if (!made) {
+            return TN_OK;
+        }
+        if (tn_node_add_body(work->graph, node, made) != TN_OK) {
+            tn_graph_destroy(made);
+            return tn_fail_memory(work->diag, node->name, sizeof *made);
+        }
+        if (tn_graph_keep_body(work->graph, node, node->n_bodies - 1) != TN_OK) {
+            return tn_fail_memory(work->diag, node->name, sizeof *made);
+        }
+        *parts = made;
+    }
+    const tn_bid sum = tn_plan_parts_bid(work->context, device, *parts);
+    *taken = !sum.refusal;
+    *bid = sum.refusal ? *bid : sum;
+    return TN_OK;
+}
+
 static tn_status ask(placing *p)
 {
     tn_work *work = p->work;
     size_t at = 0;
-    for (const tn_node *node = work->graph->first; node; node = node->next, at++) {
+    for (tn_node *node = work->graph->first; node; node = node->next, at++) {
         tn_tensor tensors[TN_MAX_IN + TN_MAX_OUT];
         const tn_tensor *pointers[TN_MAX_IN + TN_MAX_OUT];
         tn_query query;
@@ -69,6 +100,9 @@ static tn_status ask(placing *p)
             }
             if (fits && !(work->context->dead >> d & 1)) {
                 device->vtable->bid(device, &query, &bid);
+            }
+            if (fits && bid.refusal && !(work->context->dead >> d & 1)) {
+                TN_TRY(ask_for_parts(work, node, &query, d, &bid, &p->by_parts[at * p->n_devices + d]));
             }
             p->bids[at * p->n_devices + d] = bid.refusal ? -1.0 : bid.nanoseconds;
         }
@@ -243,6 +277,8 @@ static tn_status open_states(placing *p, size_t n_values, size_t n_nodes)
     tn_arena *arena = &p->work->scratch;
     const tn_graph *graph = p->work->graph;
     p->bids = tn_arena_array(arena, n_nodes * p->n_devices + 1, sizeof *p->bids);
+    p->by_parts = tn_arena_array(arena, n_nodes * p->n_devices + 1, sizeof *p->by_parts);
+    p->work->parts = tn_arena_array(arena, graph->next_node + 1, sizeof *p->work->parts);
     p->live = tn_arena_array(arena, n_values + 1, sizeof *p->live);
     p->left = tn_arena_array(arena, n_values + 1, sizeof *p->left);
     p->beam = TN_MAX((size_t)MIN_BEAM, TN_MIN((size_t)MAX_BEAM, BEAM_NODES / n_nodes));
@@ -256,7 +292,7 @@ static tn_status open_states(placing *p, size_t n_values, size_t n_nodes)
     p->parents = tn_arena_array(arena, n_nodes + 1, p->beam * sizeof *p->parents);
     p->devices = tn_arena_array(arena, n_nodes + 1, p->beam);
     uint8_t *room = tn_arena_array(arena, 2 * states, n_values + 1);
-    if (!p->bids || !p->live || !p->left || !p->now || !p->next || !p->table || !p->parents || !p->devices || !room) {
+    if (!p->bids || !p->by_parts || !p->work->parts || !p->live || !p->left || !p->now || !p->next || !p->table || !p->parents || !p->devices || !room) {
         return tn_fail_memory(p->work->diag, "place", n_nodes * p->beam);
     }
     for (size_t i = 0; i < states; i++) {
@@ -291,6 +327,9 @@ static void finish(placing *p, size_t n_nodes, tn_node *const *nodes)
     for (size_t position = n_nodes; position-- > 0;) {
         const uint8_t d = p->devices[position * p->beam + best];
         p->work->device[nodes[position]->id] = p->work->context->devices[d]->vtable->name;
+        if (!p->by_parts[position * p->n_devices + d]) {
+            p->work->parts[nodes[position]->id] = NULL;
+        }
         best = (size_t)p->parents[position * p->beam + best];
     }
 }
