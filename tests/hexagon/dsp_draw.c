@@ -111,6 +111,14 @@ static void draw_weights(dsp_case *c, tn_rand *r, uint32_t rank, const int32_t *
     }
     c->n_in = chance(r, 80) ? 3 : 2;
     draw_multipliers(c, r, chance(r, 50) ? 1 : (uint32_t)channels, 60.0 / (5000.0 * sqrt(inner)));
+    // Channels that give one byte, or nearly: small factors, and what they leave of a large bias.
+    for (uint32_t i = 0; i < c->n_multipliers && c->n_multipliers == (uint32_t)channels && kind == 1; i++) {
+        if (chance(r, 30)) {
+            const int32_t bits = draw(r, 17, 30);
+            set_multiplier(c, i, tn_rand_real(r, 1, 2) * exp2(-bits));
+            b->v[i] = draw(r, -(1 << (bits - 1)), 1 << (bits - 1)) / draw(r, 1, 4);
+        }
+    }
 }
 
 static int32_t out_length(int32_t length, int32_t before, int32_t after, int32_t kernel, int32_t dilation, int32_t stride)

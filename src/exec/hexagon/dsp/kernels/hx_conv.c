@@ -23,7 +23,7 @@ typedef struct conv_plan {
     int32_t steps;               // planes a tile reads x taps
     int32_t span;                // planes a tile reads
     int32_t tiles;
-    int32_t mode;
+    uint8_t *modes;              // [tiles]
     int32_t *offsets;            // [steps] from the first plane a tile reads
     int32_t *first_plane;        // [tiles]
     uint8_t *weights;            // [tiles][steps][8][4]
@@ -117,6 +117,16 @@ static int layout(const tn_hx_graph *graph, const tn_hx_node *node)
 
 // ---- prepare ----
 
+// The least and the greatest sum of a channel.
+typedef struct sum_range {
+    int64_t low, high;
+} sum_range;
+
+static sum_range range_of(int32_t bias, tn_hx_weight_sums sums)
+{
+    return (sum_range){255 * (int64_t)(sums.all - sums.positive) + bias, 255 * (int64_t)sums.positive + bias};
+}
+
 // The bias with x's zero point folded in; the greatest magnitude that sums with it can have.
 void tn_hx_conv_requant_sums(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, tn_hx_weight_sums sums)
 {
@@ -125,13 +135,34 @@ void tn_hx_conv_requant_sums(const tn_hx_graph *graph, const tn_hx_node *node, t
     const uint32_t at = a->n_multipliers == 1 ? 0 : (uint32_t)channel;
     const int32_t given = bias ? ((const int32_t *)bias->data)[channel] : 0;
     r->bias = (int32_t)((uint32_t)given - (uint32_t)tn_hx_in(graph, node, 0)->zero * (uint32_t)sums.all);
-    const int64_t low = 255 * (int64_t)(sums.all - sums.positive) + r->bias, high = 255 * (int64_t)sums.positive + r->bias;
-    tn_hx_requant_set(r, a->rounding, a->multipliers[at], a->n_shifts ? (int32_t)a->shifts[at] : 0, (uint64_t)(-low > high ? -low : high));
+    const sum_range range = range_of(r->bias, sums);
+    tn_hx_requant_set(r, a->rounding, a->multipliers[at], a->n_shifts ? (int32_t)a->shifts[at] : 0,
+                      (uint64_t)(-range.low > range.high ? -range.low : range.high));
 }
 
-void tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, const int8_t *w, uint32_t n)
+int tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, const int8_t *w, uint32_t n)
 {
-    tn_hx_conv_requant_sums(graph, node, r, channel, tn_hx_weight_sums_of(w, n));
+    const tn_hx_attr *a = &node->attr;
+    const tn_hx_weight_sums sums = tn_hx_weight_sums_of(w, n);
+    tn_hx_conv_requant_sums(graph, node, r, channel, sums);
+    const sum_range range = range_of(r->bias, sums);
+    if (range.low < INT32_MIN || range.high > INT32_MAX) {   // sums wrap round
+        return 1;
+    }
+    const uint32_t at = a->n_multipliers == 1 ? 0 : (uint32_t)channel;
+    const tn_requant by = {.rounding = a->rounding == TN_HEX_FLOAT_RNE ? TN_ROUND_FLOAT_RNE : TN_ROUND_FIXED_Q31, .scale = r->scale,
+                           .multiplier = (int32_t)a->multipliers[at], .shift = a->n_shifts ? (int32_t)a->shifts[at] : 0};
+    const int32_t zero = tn_hx_out(graph, node)->zero;
+    const int32_t least = tn_clamp_i32(tn_requant_apply(&by, (int32_t)range.low) + zero, a->low, a->high);
+    const int32_t most = tn_clamp_i32(tn_requant_apply(&by, (int32_t)range.high) + zero, a->low, a->high);
+    if (least != most) {
+        return 1;
+    }
+    // A little more than 1/256: no sum is at a half.
+    const int32_t value = least - zero, sum = 256 * value;
+    tn_hx_requant_set(r, a->rounding, a->rounding == TN_HEX_FLOAT_RNE ? 0x3b800054u : (1u << 30) + 10740, -7, (uint64_t)(sum < 0 ? -sum : sum));
+    r->bias = sum;
+    return 0;
 }
 
 // The weights of output channel m of a transposed convolution in the order of a convolution's: [inner][taps].
@@ -165,6 +196,9 @@ static void pack_tile(const tn_hx_graph *graph, const tn_hx_node *node, conv_pla
         } else {
             turn_weights(node, plan, w, y, m, row);
         }
+        if (!tn_hx_conv_requant(graph, node, r, m, from, (uint32_t)(inner * taps))) {
+            continue;
+        }
         const int32_t first = m / group_out * inner - 4 * plan->first_plane[tile];   // channel within the tile's planes
         if (first % 4 == 0) {
             tn_hx_pack_row(to + (uint32_t)(first * taps * TILE + 4 * o), TILE, from, inner, taps);
@@ -175,7 +209,6 @@ static void pack_tile(const tn_hx_graph *graph, const tn_hx_node *node, conv_pla
                 to[((at / 4 * taps + t) * TILE + o) * 4 + at % 4] = (uint8_t)from[c * taps + t];
             }
         }
-        tn_hx_conv_requant(graph, node, r, m, from, (uint32_t)(inner * taps));
     }
 }
 
@@ -233,8 +266,9 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     plan->offsets = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)steps);
     plan->weights = tn_hx_pool_take(&graph->pool, (uint32_t)(steps * (uint32_t)plan->tiles * 4 * TILE));
     plan->requant = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles * TILE * sizeof *plan->requant);
+    plan->modes = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles);
     int8_t *row = tn_hx_pool_take(&graph->pool, (uint32_t)(inner * plan->taps.n));
-    if (!plan->offsets || !plan->weights || !plan->requant || !row) {
+    if (!plan->offsets || !plan->weights || !plan->requant || !plan->modes || !row) {
         return TN_HEX_WHY_LIMIT;
     }
     for (int32_t p = 0; p < plan->span; p++) {
@@ -244,8 +278,9 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     }
     for (int32_t i = 0; i < plan->tiles; i++) {
         pack_tile(graph, node, plan, i, row);
+        const int32_t n = y->dims[1] - i * TILE < TILE ? y->dims[1] - i * TILE : TILE;
+        plan->modes[i] = (uint8_t)tn_hx_requant_mode(plan->requant + i * TILE, (uint32_t)n, node->attr.rounding, 1);
     }
-    plan->mode = tn_hx_requant_mode(plan->requant, (uint32_t)y->dims[1], node->attr.rounding, 1);
     tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
     return TN_HEX_WHY_NONE;
 }
@@ -377,7 +412,7 @@ static void run_job(void *context, uint32_t index)
         t.requant = plan->requant + tile * TILE;
         t.to[0] = to;
         t.to[1] = quads == 2 ? to + y_bytes : NULL;
-        spans[plain][quads - 1][plan->mode](&t, from, end);
+        spans[plain][quads - 1][plan->modes[tile]](&t, from, end);
     }
 }
 

@@ -9,8 +9,9 @@
 
 // Weights and bias are constants of the right types, and there are multipliers for so many output channels.
 uint32_t tn_hx_conv_check_channels(const tn_hx_graph *graph, const tn_hx_node *node, int32_t channels);
-// Requantisation of one output channel with n weights, the operands being x, w, bias.
-void tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, const int8_t *w, uint32_t n);
+// Requantisation of one output channel with n weights, the operands being x, w, bias. 0: whatever x is, the channel gives one byte (networks
+// have channels that training switched off, with scales far from the others'): the constants are for sums of weights that are all 0.
+int tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, const int8_t *w, uint32_t n);
 // The same from what the weights add up to.
 void tn_hx_conv_requant_sums(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, tn_hx_weight_sums sums);
 

@@ -52,10 +52,10 @@ static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8
     return fits ? way : mode == TN_HX_Q31_NARROW ? BY_Q31 : BY_MODE;
 }
 
-uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const tn_hx_requant *requant,
-                             int mode)
+uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
+                             const uint8_t *modes)
 {
-    const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
     blocks->first = -node->attr.pads[0] * x->pitch - node->attr.pads[1];
     blocks->channels = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)y->planes * sizeof *blocks->channels);
     blocks->ways = tn_hx_pool_take(&graph->pool, (uint32_t)y->planes);
@@ -63,11 +63,11 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
         return TN_HEX_WHY_LIMIT;
     }
     blocks->requant = requant;
-    blocks->mode = mode;
+    blocks->modes = modes;
     for (int32_t plane = 0; plane < y->planes; plane++) {
         const int32_t c = 4 * plane, n = y->dims[1] - c < 4 ? y->dims[1] - c : 4;
-        blocks->ways[plane] = (uint8_t)set_plane(blocks->channels + c, requant + c, (const int8_t *)w->data + 9 * c, n, y, &node->attr,
-                                                mode);
+        blocks->ways[plane] = (uint8_t)set_plane(blocks->channels + c, requant + c, w + 9 * c, n, y, &node->attr,
+                                                modes[plane]);
     }
     return TN_HEX_WHY_NONE;
 }
@@ -184,7 +184,7 @@ void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int3
 {
     static run_fn *const by_way[] = {NULL, by_q31, by_line, by_even_line};
     static run_fn *const by_mode[] = {by_q31, by_rne_narrow, by_wide_q31, by_q31_unit, by_rne};
-    run_fn *run = blocks->ways[plane] == BY_MODE ? by_mode[blocks->mode] : by_way[blocks->ways[plane]];
+    run_fn *run = blocks->ways[plane] == BY_MODE ? by_mode[blocks->modes[plane]] : by_way[blocks->ways[plane]];
     tn_hx_ends ends;
     tn_hx_ends_set(&ends, y->zero, attr->low, attr->high);
     strip t = {.channels = blocks->channels + 4 * plane, .requant = blocks->requant + 4 * plane, .ends = &ends, .row = 4 * x->pitch,

@@ -16,13 +16,13 @@ typedef struct tn_hx_blocks {
     tn_hx_blocks_channel *channels;
     const tn_hx_requant *requant;
     uint8_t *ways;               // [planes]: how each is requantised
-    int32_t mode;
+    const uint8_t *modes;        // [planes]: of hx_requant.h
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
 } tn_hx_blocks;
 
-// requant, mode: of all channels; kept.
-uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const tn_hx_requant *requant,
-                             int mode);
+// w: weights of all channels; requant, modes: of all channels and planes, kept.
+uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
+                             const uint8_t *modes);
 // One plane, padding and all.
 void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, const tn_hx_value *x, const uint8_t *from,
                         const tn_hx_value *y, uint8_t *to);

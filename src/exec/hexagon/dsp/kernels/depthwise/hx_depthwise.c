@@ -21,7 +21,7 @@ enum { BLOCK_VECTORS = 64 };
 typedef struct depthwise_plan {
     tn_hx_taps taps;
     int32_t groups, singles;     // of four taps; left over
-    int32_t mode;
+    uint8_t *modes;              // [planes]
     int32_t words;               // of weights of a plane
     int32_t rows;                // 3 x 3 by four rows: weights are [3 columns][4] for the upper row, then for the lower
     int32_t *weights;            // [planes][groups + singles][4]: four taps of a channel; or one weight at the channel's byte
@@ -54,13 +54,13 @@ int tn_hx_depthwise_fits(const tn_hx_graph *graph, const tn_hx_node *node)
     return node->op->index == TN_HEX_OP_CONV && node->attr.group == x->dims[1] && y->dims[1] == x->dims[1];
 }
 
-static uint32_t prepare_planar(tn_hx_graph *graph, const tn_hx_node *node, depthwise_plan *plan)
+static uint32_t prepare_planar(tn_hx_graph *graph, const tn_hx_node *node, depthwise_plan *plan, const int8_t *w)
 {
     plan->planar = tn_hx_pool_take(&graph->pool, sizeof *plan->planar);
     if (!plan->planar) {
         return TN_HEX_WHY_LIMIT;
     }
-    const uint32_t why = tn_hx_planar_prepare(graph, plan->planar, node, plan->requant, plan->mode, plan->taps.offsets[0] / 4);
+    const uint32_t why = tn_hx_planar_prepare(graph, plan->planar, node, w, plan->requant, plan->modes, plan->taps.offsets[0] / 4);
     tn_hx_scratch(graph, TN_HEX_MAX_THREADS * tn_hx_planar_scratch(plan->planar));
     return why;
 }
@@ -86,7 +86,9 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
     int32_t *offsets = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)(taps + 1));
     plan->weights = tn_hx_pool_take(&graph->pool, 4 * planes * (uint32_t)plan->words);
     plan->requant = tn_hx_pool_take(&graph->pool, 4 * planes * sizeof *plan->requant);
-    if (!offsets || !plan->weights || !plan->requant) {
+    plan->modes = tn_hx_pool_take(&graph->pool, planes);
+    int8_t *weights = tn_hx_pool_take(&graph->pool, (uint32_t)(x->dims[1] * taps));   // those that count
+    if (!offsets || !plan->weights || !plan->requant || !plan->modes || !weights) {
         return TN_HEX_WHY_LIMIT;
     }
     memcpy(offsets, plan->taps.offsets, 4 * (uint32_t)taps);
@@ -99,6 +101,10 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
         }
         const int8_t *from = (const int8_t *)w->data + c * taps;
         int32_t *to = plan->weights + c / 4 * plan->words;
+        if (!tn_hx_conv_requant(graph, node, r, c, from, (uint32_t)taps)) {
+            continue;
+        }
+        memcpy(weights + c * taps, from, (uint32_t)taps);
         for (int32_t t = 0; t < taps; t++) {
             const uint32_t weight = (uint8_t)from[t];
             if (plan->rows) {
@@ -110,15 +116,16 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
                 to[4 * (plan->groups + t - 4 * plan->groups) + c % 4] = (int32_t)(weight << 8 * (c % 4));
             }
         }
-        tn_hx_conv_requant(graph, node, r, c, from, (uint32_t)taps);
     }
-    plan->mode = tn_hx_requant_mode(plan->requant, 4 * planes, node->attr.rounding, 1);
+    for (uint32_t plane = 0; plane < planes; plane++) {
+        plan->modes[plane] = (uint8_t)tn_hx_requant_mode(plan->requant + 4 * plane, 4, node->attr.rounding, 1);
+    }
     tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
     if (tn_hx_window_is_halving(&node->attr)) {
         plan->blocks = tn_hx_pool_take(&graph->pool, sizeof *plan->blocks);
-        return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, plan->requant, plan->mode) : TN_HEX_WHY_LIMIT;
+        return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, weights, plan->requant, plan->modes) : TN_HEX_WHY_LIMIT;
     }
-    return plan->rows && tn_hx_planar_pays(x, y, plan->mode) ? prepare_planar(graph, node, plan) : TN_HEX_WHY_NONE;
+    return plan->rows && tn_hx_planar_pays(x, y) ? prepare_planar(graph, node, plan, weights) : TN_HEX_WHY_NONE;
 }
 
 // Four taps of four channels, turned round, times their weights.
@@ -291,7 +298,7 @@ static void run_plane(depthwise_run *run, int32_t plane)
     }
     tn_hx_ends_set(&t.ends, run->y->zero, run->attr->low, run->attr->high);
     t.ends.to[0] = t.ends.to[1] = tn_hx_plane(run->y, run->image, plane);
-    spans[plan->rows ? 2 : plan->taps.n == 9][plan->mode](&t, 0, run->vectors);
+    spans[plan->rows ? 2 : plan->taps.n == 9][plan->modes[plane]](&t, 0, run->vectors);
 }
 
 static void run_tile(void *context, uint32_t index)

@@ -17,11 +17,11 @@ enum { FEW_VECTORS = 2, GROUP = 16, GROUP_LEAST = 4 };   // images that go by gr
 enum { PAST = 2 };                                       // vectors of rows read past the end
 enum { BY_Q31, BY_LINE, BY_EVEN_LINE };                  // how a channel is requantised; even: with a gap, see hx_line.h
 
-int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int mode)
+int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y)
 {
     const int large = y->height * y->pitch > FEW_VECTORS * TN_HX_VECTOR;
     const int alike = x->plane_bytes == y->plane_bytes && x->lead == y->lead && y->planes >= GROUP_LEAST;
-    return (large || alike) && (mode == TN_HX_Q31_NARROW || mode == TN_HX_RNE_NARROW || mode == TN_HX_RNE);
+    return large || alike;
 }
 
 // most: bits of fraction of a line. Returns whether there is a way.
@@ -42,8 +42,8 @@ static int set_channel(tn_hx_planar_channel *c, const tn_hx_requant *r, const in
 }
 
 // Channels of all planes with at most so many bits of fraction. Returns the fewest that a channel has.
-static int32_t set_channels(tn_hx_planar *planar, const tn_hx_value *w, const tn_hx_value *y, const tn_hx_attr *attr, const tn_hx_requant *requant,
-                            int mode, int32_t most)
+static int32_t set_channels(tn_hx_planar *planar, const int8_t *w, const tn_hx_value *y, const tn_hx_attr *attr, const tn_hx_requant *requant,
+                            const uint8_t *modes, int32_t most)
 {
     int32_t fewest = most;
     planar->all = 1;
@@ -53,7 +53,7 @@ static int32_t set_channels(tn_hx_planar *planar, const tn_hx_value *w, const tn
             tn_hx_planar_channel *channel = &planar->channels[c];
             if (c >= y->dims[1]) {
                 *channel = channel[-1];   // lanes of no channel
-            } else if (!set_channel(channel, &requant[c], (const int8_t *)w->data + 9 * c, y, attr, mode, most)) {
+            } else if (!set_channel(channel, &requant[c], w + 9 * c, y, attr, modes[plane], most)) {
                 fits = 0;
             } else if (channel->by != BY_Q31 && channel->line.down + 16 < fewest) {
                 fewest = channel->line.down + 16;
@@ -109,10 +109,10 @@ static void set_job(tn_hx_planar_job *job, const tn_hx_planar *p, const tn_hx_pl
     }
 }
 
-uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int mode,
-                              int32_t first)
+uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
+                              const uint8_t *modes, int32_t first)
 {
-    const tn_hx_value *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    const tn_hx_value *y = tn_hx_out(graph, node);
     planar->rounding = node->attr.rounding;
     planar->zero = y->zero;
     planar->low = node->attr.low;
@@ -128,14 +128,14 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
     if (!planar->channels || !planar->fits || !planar->group_by) {
         return TN_HEX_WHY_LIMIT;
     }
-    const int32_t fewest = set_channels(planar, w, y, &node->attr, requant, mode, TN_HX_LINE_FRACTION_MAX);
+    const int32_t fewest = set_channels(planar, w, y, &node->attr, requant, modes, TN_HX_LINE_FRACTION_MAX);
     planar->group = 1;
     if (planar->vectors <= FEW_VECTORS) {   // a loop over planes, whose lines have one shift
         planar->group = GROUP;
         planar->apart = (int32_t)(y->plane_bytes / 4);
         planar->lead = (int32_t)(y->lead / 4);
         planar->chunks = (GROUP * planar->apart + TN_HX_VECTOR - 1) / TN_HX_VECTOR;
-        set_channels(planar, w, y, &node->attr, requant, mode, fewest);
+        set_channels(planar, w, y, &node->attr, requant, modes, fewest);
         planar->line.down = fewest - 16;
         planar->line.odd = y->zero & 1 ? 0 : 1 << planar->line.down;
         set_groups(planar, y->planes);

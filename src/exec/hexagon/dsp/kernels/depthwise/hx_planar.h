@@ -53,10 +53,10 @@ typedef struct tn_hx_planar {
 } tn_hx_planar;
 
 // Whether a plan for a 3 x 3 window that reads x itself, with taps from flat pixel `first` on, pays.
-int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int mode);
-uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const tn_hx_requant *requant, int mode,
-                              int32_t first);
-// mode, requant: of all channels. first: flat pixel of the first tap.
+int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y);
+uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
+                              const uint8_t *modes, int32_t first);
+// w, requant: of all channels; modes: of all planes. first: flat pixel of the first tap.
 uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar);
 // One plane, padding and all.
 void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t *x, const tn_hx_value *y, uint8_t *to, uint8_t *scratch);
