@@ -164,6 +164,10 @@ tn_status tn_api_enter(tenon_session *session, const char *const *names, size_t 
 tn_status tn_api_blame(const tenon_session *session, tn_status status);
 
 // Fills session->feeds from the inputs that are set, and the limits that grow with them.
+// Whether a shape (of any rank, no dim below 0) is one that the model takes here. A model that takes a scalar also takes one element of any
+// rank, as other engines do: *shape is then made the scalar's.
+tn_status tn_api_fit_shape(const tn_graph *graph, const tn_value *value, tn_shape *shape, tn_diag *diag);
+
 tn_status tn_api_gather(tenon_session *session, tn_diag *diag);
 
 // Hands the caller's buffers to the results that are wanted; refuses those that overlap what is read.

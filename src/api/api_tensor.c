@@ -44,27 +44,32 @@ static bool is_default(const tenon_model *model, const char *name)
     return found;
 }
 
-// A model that takes a scalar also takes one element of any rank, as other engines do.
+tn_status tn_api_fit_shape(const tn_graph *graph, const tn_value *value, tn_shape *shape, tn_diag *diag)
+{
+    const tn_shape *declared = &value->shape;
+    char given[160], taken[160];
+    int64_t count;
+    if (declared->rank == 0 && tn_shape_count(shape, &count) && count == 1) {
+        *shape = *declared;
+    }
+    bool fits = declared->rank < 0 || declared->rank == shape->rank;
+    for (int i = 0; fits && i < declared->rank; i++) {
+        fits = !tn_dim_known(declared->dims[i]) || declared->dims[i] == shape->dims[i];
+    }
+    return fits ? TN_OK
+                : tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the input has shape %s, but the model takes %s",
+                          tn_shape_print(shape, given, sizeof given), tn_graph_shape_print(graph, declared, taken, sizeof taken));
+}
+
 static tn_status check_input(const tn_graph *graph, const tn_value *value, tn_tensor *given, size_t bytes, tn_diag *diag)
 {
     size_t needed;
-    char a[160], b[160];
-    int64_t count;
-    if (value->shape.rank == 0 && tn_shape_count(&given->shape, &count) && count == 1) {
-        given->shape = value->shape;
-    }
+    char a[160];
     if (value->dtype != given->dtype) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the input is %s, but the model takes %s", tn_dtype_text(given->dtype),
                        tn_dtype_text(value->dtype));
     }
-    bool fits = value->shape.rank < 0 || value->shape.rank == given->shape.rank;
-    for (int i = 0; fits && i < value->shape.rank; i++) {
-        fits = !tn_dim_known(value->shape.dims[i]) || value->shape.dims[i] == given->shape.dims[i];
-    }
-    if (!fits) {
-        return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the input has shape %s, but the model takes %s",
-                       tn_shape_print(&given->shape, a, sizeof a), tn_graph_shape_print(graph, &value->shape, b, sizeof b));
-    }
+    TN_TRY(tn_api_fit_shape(graph, value, &given->shape, diag));
     const tn_kind held = value->kind == TN_KIND_OPTIONAL ? value->inner : value->kind;
     if (held != TN_KIND_TENSOR) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the model takes a sequence here");

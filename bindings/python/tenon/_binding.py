@@ -2,7 +2,8 @@
 """Binding: inputs and outputs of a session in memory of the caller, set once and run many times.
 
 Nothing is copied: inputs are read where they are, results are written where they shall be. A binding keeps what it was given alive;
-it holds no part of the session, so that several bindings may take turns.
+it holds no part of the session, so that several bindings may take turns. The library stays told of the addresses until the session is used
+in another way, so that running again costs one call.
 """
 from __future__ import annotations
 
@@ -40,6 +41,22 @@ def output_array(name: str, value: Any) -> np.ndarray:
     return array
 
 
+class Bound:
+    """What the library has been told for a binding, and the outputs of a run with it."""
+
+    __slots__ = ("names", "count", "array", "into", "keep", "lasting", "fixed", "error", "error_at", "__weakref__")
+
+    def __init__(self, names: Optional[List[bytes]], into: Dict[bytes, np.ndarray]) -> None:
+        self.names, self.into = names, into
+        self.count = len(names or ())
+        self.array = (c.c_char_p * self.count)(*names) if names else None
+        self.keep: List[Any] = []                 # inputs
+        self.lasting = True                       # no input has to be copied again for the next run
+        self.fixed: Optional[List[np.ndarray]] = None    # the outputs, where no run can change their shape
+        self.error = c.c_void_p()
+        self.error_at = c.byref(self.error)
+
+
 class Binding:
     """What a run reads and writes. Made by InferenceSession.io_binding().
 
@@ -51,6 +68,7 @@ class Binding:
         self._inputs: Dict[str, Any] = {}
         self._outputs: Dict[str, Optional[np.ndarray]] = {}
         self._results: List[Any] = []
+        self._bound: Optional[Bound] = None       # of the last run; None since something was bound
 
     @only_errors
     def bind_input(self, name: str, value: Any) -> None:
@@ -59,7 +77,7 @@ class Binding:
         Writing to its memory between runs changes what the next run reads. Dense row-major arrays of the model's type, aligned to
         their element, are read in place; others are copied here, once.
         """
-        session = self._session
+        session, self._bound = self._session, None
         arg = session._args.get(name)
         if arg is None:
             raise Error(Status.NOT_FOUND, f"the model has no input '{name}'", str(name))
@@ -75,18 +93,19 @@ class Binding:
         value: a writable, dense, row-major array (or buffer, or DLPack tensor) of the result's type that is large enough, aligned to 8
         bytes. Outputs are computed in the order in which they were bound first.
         """
+        self._bound = None
         self._outputs[name] = None if value is None else output_array(name, value)
 
     def clear(self) -> None:
         """Forgets everything that was bound."""
         self._inputs.clear()
         self._outputs.clear()
-        self._results = []
+        self._results, self._bound = [], None
 
     @only_errors
     def run(self) -> List[Any]:
         """Runs, and returns the outputs: for a bound one an array over the memory it was bound to, of the result's shape."""
-        self._results = self._session._run_bound(self._inputs, self._outputs)
+        self._results = self._session._run_bound(self)
         return self._results
 
     def get_outputs(self) -> List[Any]:

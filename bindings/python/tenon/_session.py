@@ -12,6 +12,7 @@ import json
 import logging
 import os
 import threading
+import weakref
 from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
@@ -217,6 +218,8 @@ class InferenceSession:
                  custom_ops: Sequence[CustomOp] = ()) -> None:
         self._model: Optional[int] = None
         self._session: Optional[int] = None
+        # What the library was told last and still knows: it reads and writes there in a run alone, so that the arrays may go before.
+        self._told: Optional[Tuple[Any, List[bytes]]] = None
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._lib = lib = _ffi.library()
@@ -334,6 +337,7 @@ class InferenceSession:
             self._session = self._model = None
             if session:
                 self._lib.tenon_session_destroy(session)
+                self._told = None
             if model:
                 self._lib.tenon_model_destroy(model)
 
@@ -381,12 +385,13 @@ class InferenceSession:
         object arrays of str for text, lists of arrays for sequences; None leaves an optional input out. Anything with the buffer
         protocol or __dlpack__ (torch, jax ...) is taken too. Dense aligned arrays are read in place. Results are arrays, lists of arrays for sequences, and None for an optional that holds nothing.
         """
-        if not isinstance(feeds, Mapping):
+        if not isinstance(feeds, (dict, Mapping)):           # the usual class first: asking typing takes microseconds
             raise Error(Status.INVALID_ARGUMENT, f"feeds are a dict from names to arrays, not {type(feeds).__name__}", "feeds")
         names = _names(output_names)
         self._usable()                            # before the lock, which another thread of the parent may hold in a forked child
         with self._alone():
             session = self._usable()              # again: another thread may have closed it meanwhile
+            self._let_go(session)
             keep = []                             # the feeds stay alive until the library has let go of them
             try:
                 for name, value in feeds.items():
@@ -418,8 +423,7 @@ class InferenceSession:
         bound = []
         try:
             for name, array in into.items():
-                self._call(self._lib.tenon_session_bind_output_as, session, name, _dtype.number_of(array.dtype) or 0, array.ctypes.data,
-                           array.nbytes)
+                self._bind_output(session, name, array)
                 bound.append(name)
             array = (c.c_char_p * len(names))(*names) if names else None
             try:
@@ -432,6 +436,9 @@ class InferenceSession:
             for name in bound:
                 self._lib.tenon_session_bind_output(session, name, None, 0, None)
 
+    def _bind_output(self, session: int, name: bytes, array: np.ndarray) -> None:
+        self._call(self._lib.tenon_session_bind_output_as, session, name, _dtype.number_of(array.dtype) or 0, array.ctypes.data, array.nbytes)
+
     def io_binding(self) -> _binding.Binding:
         """A Binding of this session: inputs and outputs in the caller's memory."""
         return _binding.Binding(self)
@@ -441,31 +448,73 @@ class InferenceSession:
         """The same as binding.run()."""
         return binding.run()
 
-    def _run_bound(self, inputs: Dict[str, Any], outputs: Dict[str, Optional[np.ndarray]]) -> List[Any]:
+    def _tell(self, session: int, binding: _binding.Binding) -> _binding.Bound:
+        """Tells the library of all that is bound."""
+        names = [_encode(name, "name") for name in binding._outputs] or None
+        bound = _binding.Bound(names, {name: array for name, array in zip(names or (), binding._outputs.values()) if array is not None})
+        self._told = weakref.ref(bound), list(bound.into)
+        for name, value in binding._inputs.items():
+            encoded = _encode(name, "name")
+            if value is None:
+                self._call(self._lib.tenon_session_set_none, session, encoded)
+            elif isinstance(value, list):
+                self._bind(session, name, value)
+                bound.lasting = False
+            else:
+                t = value[0]
+                self._call(self._lib.tenon_session_bind_input, session, encoded, t.dtype, t.rank, t.dims, t.data, t.bytes)
+                bound.keep.append(value)
+        for name, array in bound.into.items():
+            self._bind_output(session, name, array)
+        return bound
+
+    def _let_go(self, session: int) -> None:
+        """The library forgets what the last binding told it."""
+        told, self._told = self._told, None
+        if told is not None:
+            self._lib.tenon_session_clear_inputs(session)
+            for name in told[1]:
+                self._lib.tenon_session_bind_output(session, name, None, 0, None)
+
+    def _run_bound(self, binding: _binding.Binding) -> List[Any]:
         self._usable()
         with self._alone():
-            session = self._usable()
+            session, bound, good = self._usable(), binding._bound, False
             try:
-                for name, value in inputs.items():
-                    encoded = _encode(name, "name")
-                    if value is None:
-                        self._call(self._lib.tenon_session_set_none, session, encoded)
-                    elif isinstance(value, list):
-                        self._bind(session, name, value)
-                    else:
-                        t = value[0]
-                        self._call(self._lib.tenon_session_bind_input, session, encoded, t.dtype, t.rank, t.dims, t.data, t.bytes)
-                names = [_encode(name, "name") for name in outputs] or None
-                into = {name: array for name, array in zip(names or (), outputs.values()) if array is not None}
-                return self._run_into(session, names, into)
+                if bound is None or self._told is None or self._told[0]() is not bound:
+                    self._let_go(session)
+                    bound = self._tell(session, binding)
+                status = self._lib.tenon_session_run(session, bound.array, bound.count, bound.error_at)
+                if status:
+                    self._failed(status, bound.error)
+                results = self._bound_results(session, bound) if bound.fixed is None else list(bound.fixed)
+                binding._bound, good = bound, bound.lasting
+                return results
             finally:
-                self._lib.tenon_session_clear_inputs(session)
+                if not good:
+                    self._let_go(session)
+
+    def _failed(self, status: int, error: c.c_void_p) -> None:
+        try:
+            _ffi.check(status, error)
+        except Error as failure:
+            raise self._with_cause(failure)
+
+    def _bound_results(self, session: int, bound: _binding.Bound) -> List[Any]:
+        """The outputs; where all lie in arrays of the only shape that they can have they are the same for later runs."""
+        order = bound.names if bound.names is not None else self._order
+        results = [self._result(session, index, name, bound.into.get(name)) for index, name in enumerate(order)]
+        if bound.names and all(name in bound.into and (name, bound.into[name].shape, _dtype.number_of(bound.into[name].dtype)) in self._known
+                               for name in order):
+            bound.fixed = list(results)
+        return results
 
     def _save(self, path: Optional[bytes], options: _ffi.SaveOptions, feeds: Mapping[str, Any]) -> None:
         """tenon_model_save for these inputs."""
         self._usable()
         with self._alone():
             session = self._usable()
+            self._let_go(session)
             keep = []
             try:
                 for name, value in feeds.items():
@@ -480,7 +529,8 @@ class InferenceSession:
         """tenon_session_tune of what was prepared last."""
         self._usable()
         with self._alone():
-            self._call(self._lib.tenon_session_tune, self._usable(), c.byref(options))
+            self._let_go(self._usable())
+            self._call(self._lib.tenon_session_tune, self._session, c.byref(options))
 
     def _bind(self, session: int, name: str, value: Any) -> Tuple[Any, ...]:
         """Hands one feed to the library by reference; returns what must stay alive for that."""
@@ -603,6 +653,7 @@ class InferenceSession:
         self._usable()
         with self._alone():
             session = self._usable()
+            self._let_go(session)
             items = (_ffi.InputShape * max(1, len(shapes)))()
             keep = []
             for item, (name, value) in zip(items, shapes.items()):

@@ -231,6 +231,24 @@ class Peak(unittest.TestCase):
             return error
         raise AssertionError("no error was raised")
 
+    def test_planning_takes_the_shapes_that_running_takes(self):
+        nodes = [tiny.node("Mul", ["x", "f"], ["out"])]
+        model = tiny.model(nodes, [("x", FLOAT, [2, "n"]), ("f", FLOAT, [])], [("out", FLOAT, [2, "n"])])
+        shapes = [(), (1,), (1, 1), (2,), (2, 3), (3, 2), (2, 0), (0, 2), (2, 3, 1), (1,) * 8]
+        with tenon.InferenceSession(model, threads=1) as session:
+            for x in shapes:
+                for f in shapes:
+                    arrays = {"x": np.ones(x, np.float32), "f": np.ones(f, np.float32)}
+                    errors = []
+                    for call in (lambda: session.run(None, arrays), lambda: session.prepare({k: v.shape for k, v in arrays.items()})):
+                        try:
+                            call()
+                            errors.append(None)
+                        except tenon.Error as error:
+                            errors.append((error.status, error.place, error.message))
+                    self.assertEqual(errors[0], errors[1], (x, f))
+                    self.assertEqual(errors[0] is None, x in ((2, 3), (2, 0)) and set(f) <= {1})
+
     def test_copies_of_weights_that_nodes_share_count_once(self):
         apart = self.rows(shared_weights(1), 0)[1]["packed_bytes"]
         self.assertLess(apart, 4 * 96 * 96 * 4)                 # two of weights and their tiles, not three

@@ -169,6 +169,54 @@ class Bindings(unittest.TestCase):
         del filler
 
 
+    def test_a_binding_that_runs_again(self):
+        # The library knows its addresses already: what else uses the session, another binding or a change of this one, must be seen.
+        session = tenon.InferenceSession(one_op("Neg", FLOAT, [4]), threads=1)
+        x, y, z = (np.full(4, v, np.float32) for v in (1, 0, 7))
+        first, second = session.io_binding(), session.io_binding()
+        first.bind_input("x", x)
+        first.bind_output("out", y)
+        second.bind_input("x", z)
+        for value in range(3):
+            x[:] = value
+            self.assertIs(session.run_with_iobinding(first)[0], y)
+            np.testing.assert_array_equal(y, np.full(4, -value))
+        y[:] = 3
+        np.testing.assert_array_equal(second.run()[0], -z)
+        np.testing.assert_array_equal(session.run(None, {"x": z + 1})[0], -z - 1)
+        np.testing.assert_array_equal(y, np.full(4, 3))
+        with self.assertRaises(tenon.Error):             # the inputs of a binding are not those of a run
+            session.run(None, {})
+        np.testing.assert_array_equal(first.run()[0], -x)
+        first.bind_input("x", z)
+        np.testing.assert_array_equal(first.run()[0], -z)
+        other = np.zeros(4, np.float32)
+        first.bind_output("out", other)
+        self.assertIs(first.run()[0], other)
+        first.clear()
+        with self.assertRaises(tenon.Error):
+            first.run()
+        seen = weakref.ref(other)
+        del other, first
+        gc.collect()
+        self.assertIsNone(seen())                        # the session keeps no array
+        session.prepare({"x": [4]})
+        np.testing.assert_array_equal(second.run()[0], -z)
+
+    def test_results_that_change_their_shape_do_so_in_a_binding_too(self):
+        session = tenon.InferenceSession(one_op("NonZero", FLOAT, [4], out_dims=[1, "n"]), threads=1)
+        x, out = np.ones(4, np.float32), np.zeros((1, 4), np.int64)
+        binding = session.io_binding()
+        binding.bind_input("x", x)
+        try:
+            binding.bind_output("out", out)
+            for n in (4, 2, 3):
+                x[:] = np.arange(4) < n
+                np.testing.assert_array_equal(binding.run()[0], [range(n)])
+        finally:
+            binding.clear()
+
+
 class DLPack(unittest.TestCase):
     def setUp(self):
         self.session = tenon.InferenceSession(one_op("Neg", FLOAT, [2, 3]), threads=1)

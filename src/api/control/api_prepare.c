@@ -88,40 +88,21 @@ tenon_status tenon_session_prepare(tenon_session *session, const char *const *na
 
 // ---- shapes without data ----
 
-static bool fits(const tn_shape *declared, const tenon_input_shape *given)
-{
-    bool good = given->rank >= 0 && given->rank <= TN_MAX_RANK && (declared->rank < 0 || declared->rank == given->rank);
-    for (int d = 0; good && d < given->rank; d++) {
-        good = given->dims[d] >= 0 && (declared->rank < 0 || !tn_dim_known(declared->dims[d]) || declared->dims[d] == given->dims[d]);
-    }
-    return good;
-}
-
-// As of an input that is set: a model that takes a scalar also takes one element of any rank.
-static bool is_scalar(const tn_shape *declared, const tenon_input_shape *given)
-{
-    bool single = declared->rank == 0 && given->rank >= 0 && given->rank <= TN_MAX_RANK;
-    for (int d = 0; single && d < given->rank; d++) {
-        single = given->dims[d] == 1;
-    }
-    return single;
-}
-
 static tn_status take_shape(tenon_session *session, size_t index, const tenon_input_shape *given, tn_diag *diag)
 {
     const tn_value *value = tn_program_graph(session->wanted->program)->inputs[index];
     tn_tensor *feed = &session->feeds[index];
     size_t bytes;
-    const tn_shape *declared = &session->model->import.graph->inputs[index]->shape;
-    const bool scalar = is_scalar(declared, given);
-    if (!scalar && !fits(declared, given)) {
-        char want[160], have[160];
-        const bool readable = given->rank >= 0 && given->rank <= TN_MAX_RANK;
-        const tn_shape asked = readable ? tn_shape_of(given->rank, given->dims) : tn_shape_unknown();
-        return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the shape %s does not fit the model's %s", tn_shape_print(&asked, have, sizeof have),
-                       tn_graph_shape_print(session->model->import.graph, declared, want, sizeof want));
+    const tn_graph *graph = session->model->import.graph;
+    bool readable = given->rank >= 0 && given->rank <= TN_MAX_RANK;
+    for (int d = 0; readable && d < given->rank; d++) {
+        readable = given->dims[d] >= 0;
     }
-    *feed = (tn_tensor){.dtype = value->dtype, .shape = tn_shape_of(scalar ? 0 : given->rank, given->dims), .data = (void *)(uintptr_t)given->values};
+    if (!readable) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the rank %d is not in 0 .. %d, or a dim is negative", given->rank, TN_MAX_RANK);
+    }
+    *feed = (tn_tensor){.dtype = value->dtype, .shape = tn_shape_of(given->rank, given->dims), .data = (void *)(uintptr_t)given->values};
+    TN_TRY(tn_api_fit_shape(graph, graph->inputs[index], &feed->shape, diag));
     if (!tn_tensor_bytes(feed, &bytes) || bytes > session->model->limit_tensor) {
         return tn_fail(diag, TN_LIMIT, value->name, "a tensor of this shape is larger than limit_tensor_bytes (%llu)",
                        (unsigned long long)session->model->limit_tensor);
