@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 import numpy as np
 
-from . import _dlpack, _dtype
+from . import _check, _dlpack, _dtype
 from ._error import Error, Status, only_errors
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Binding:
         their element, are read in place; others are copied here, once.
         """
         session, self._bound = self._session, None
-        arg = session._args.get(name)
+        arg = session._args.get(name) if isinstance(name, str) else None
         if arg is None:
             raise Error(Status.NOT_FOUND, f"the model has no input '{name}'", str(name))
         if isinstance(value, (list, tuple)) or value is None:
@@ -93,6 +93,9 @@ class Binding:
         value: a writable, dense, row-major array (or buffer, or DLPack tensor) of the result's type that is large enough, aligned to 8
         bytes. Outputs are computed in the order in which they were bound first.
         """
+        _check.encode(name, "name")
+        if not isinstance(name, str):
+            raise _check.refuse("name", name, "text")
         self._bound = None
         self._outputs[name] = None if value is None else output_array(name, value)
 

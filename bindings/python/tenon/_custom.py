@@ -11,8 +11,8 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 
 import numpy as np
 
-from . import _dtype, _ffi
-from ._error import Error, Status
+from . import _check, _dtype, _ffi
+from ._error import Error, Status, only_errors
 
 _DYNAMIC, _IMPURE = 1, 2
 _INT, _REAL, _TEXT, _INTS, _REALS = range(5)
@@ -21,13 +21,16 @@ _TYPES = {int: _INT, float: _REAL, str: _TEXT}
 Shape = Optional[Tuple[Optional[int], ...]]
 
 
-def _arity(value: Union[int, Tuple[int, int]]) -> Tuple[int, int]:
-    return (value, value) if isinstance(value, int) else (int(value[0]), int(value[1]))
+def _arity(what: str, value: Union[int, Tuple[int, int]]) -> Tuple[int, int]:
+    pair = [value, value] if isinstance(value, int) else _check.items(what, value, "a number, or (least, most)")
+    if len(pair) != 2:
+        raise _check.refuse(what, value, "a number, or (least, most)")
+    return _check.unsigned(what, pair[0], 31), _check.unsigned(what, pair[1], 31)
 
 
 def _schema(name: str, value: Any) -> _ffi.Attribute:
     """An attribute from its default, its type (then it is required), or [int] or [float] for a list."""
-    row = _ffi.Attribute(name=name.encode())
+    row = _ffi.Attribute(name=_check.encode(name, "attributes"))
     if isinstance(value, list) and len(value) == 1 and value[0] in (int, float):
         row.kind = _INTS if value[0] is int else _REALS
     elif isinstance(value, type) and value in _TYPES:
@@ -36,7 +39,7 @@ def _schema(name: str, value: Any) -> _ffi.Attribute:
         row.kind = _TYPES[type(value)]
         row.default_int = value if row.kind == _INT else 0
         row.default_real = value if row.kind == _REAL else 0
-        row.default_text = value.encode() if row.kind == _TEXT else None
+        row.default_text = _check.encode(value, name) if row.kind == _TEXT else None
     else:
         raise Error(Status.INVALID_ARGUMENT, f"attribute {name}={value!r} is no default, no type of int, float and str, and no [int] or [float]", name)
     return row
@@ -54,20 +57,24 @@ class CustomOp:
     impure=True: two calls may differ, so the result is never computed ahead.
     """
 
+    @only_errors
     def __init__(self, name: str, run: Callable, shape: Optional[Callable] = None, *, domain: str = "", version: int = 1,
                  inputs: Union[int, Tuple[int, int]] = 1, outputs: Union[int, Tuple[int, int]] = 1,
                  attributes: Optional[Mapping[str, Any]] = None, dynamic: bool = False, impure: bool = False) -> None:
+        for what, text in (("name", name), ("domain", domain)):
+            if not isinstance(text, str):
+                raise _check.refuse(what, text, "text")
         if not callable(run) or not (shape is None or callable(shape)):
             raise Error(Status.INVALID_ARGUMENT, "run, and shape if there is one, must be functions", name)
         self.name, self.domain, self._run, self._shape, self._dynamic = name, domain, run, shape, dynamic
         self.raised: Optional[BaseException] = None       # by the last call that failed
-        self._rows = [_schema(key, value) for key, value in (attributes or {}).items()]
+        self._rows = [_schema(key, value) for key, value in _check.mapping("attributes", {} if attributes is None else attributes, "a dict from names to defaults or types").items()]
         self._array = (_ffi.Attribute * max(1, len(self._rows)))(*self._rows)
         self._run_fn = _ffi.CallFn(lambda call: self._guard(self._call_run, call))
         self._shape_fn = _ffi.CallFn(lambda call: self._guard(self._call_shape, call))
         op = self._op = _ffi.CustomOp(struct_size=c.sizeof(_ffi.CustomOp))
-        op.domain, op.name, op.since_version = domain.encode(), name.encode(), version
-        (op.min_inputs, op.max_inputs), (op.min_outputs, op.max_outputs) = _arity(inputs), _arity(outputs)
+        op.domain, op.name, op.since_version = _check.encode(domain, "domain"), _check.encode(name, "name"), _check.unsigned("version", version, 31)
+        (op.min_inputs, op.max_inputs), (op.min_outputs, op.max_outputs) = _arity("inputs", inputs), _arity("outputs", outputs)
         op.attributes, op.attribute_count = self._array, len(self._rows)
         op.flags = (_DYNAMIC if dynamic else 0) | (_IMPURE if impure else 0)
         op.run = self._run_fn

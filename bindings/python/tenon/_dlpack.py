@@ -151,6 +151,8 @@ class DLPackArray:
     """An array as DLPack gives it out: torch.from_dlpack(DLPackArray(a)), np.from_dlpack(DLPackArray(a)). Shares the array's memory."""
 
     def __init__(self, array: np.ndarray) -> None:
+        if not isinstance(array, np.ndarray):
+            raise Error(Status.INVALID_ARGUMENT, f"a {type(array).__name__} is no numpy array", "array")
         number = _dtype.number_of(array.dtype)
         if number not in _TYPES or not array.dtype.isnative or any(s % array.itemsize for s in array.strides):
             raise Error(Status.INVALID_ARGUMENT, f"an array of {array.dtype} with these strides cannot be given by DLPack", "array")

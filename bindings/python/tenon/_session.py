@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes as c
 import json
 import logging
+import mmap
 import os
 import threading
 import weakref
@@ -17,7 +18,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 import numpy as np
 
-from . import _binding, _dlpack, _dtype, _ffi
+from . import _binding, _check, _dlpack, _dtype, _ffi
 from ._custom import CustomOp, make_registry
 from ._error import Error, Status, only_errors, said_by
 
@@ -74,11 +75,13 @@ def devices() -> List[Dict[str, Any]]:
 def _strict_flags(strict: Union[bool, int, str, Sequence[str]]) -> int:
     """True: device; a name, names or names with commas between: those."""
     if isinstance(strict, (bool, int)):
-        return _unsigned("strict", int(strict), 3)
-    words = strict.split(",") if isinstance(strict, str) else list(strict)
+        return _check.unsigned("strict", int(strict), 3)
+    words = strict.split(",") if isinstance(strict, str) else _check.items("strict", strict, "True, False or a list of words")
     flags = 0
-    for word in filter(None, words):
-        if word not in _STRICT:
+    for word in words:
+        if word == "":
+            continue
+        if not isinstance(word, str) or word not in _STRICT:
             raise Error(Status.INVALID_ARGUMENT, f"unknown strict word {word!r}; there are {', '.join(_STRICT)}", "strict")
         flags |= _STRICT[word]
     return flags
@@ -88,7 +91,7 @@ def _power(hints: Mapping[str, Union[str, int]]) -> _ffi.Power:
     """The struct of the C interface from names and numbers."""
     power = _ffi.Power()
     _ffi.library().tenon_options_init(c.byref(power), c.sizeof(power))
-    for name, value in hints.items():
+    for name, value in _check.mapping("power", hints, "a dict from names of hints to values").items():
         if name not in _POWER:
             raise Error(Status.INVALID_ARGUMENT, f"unknown power hint {name!r}; there are {', '.join(_POWER)}", "power")
         words = _POWER[name]
@@ -96,38 +99,8 @@ def _power(hints: Mapping[str, Union[str, int]]) -> _ffi.Power:
             if value not in words:
                 raise Error(Status.INVALID_ARGUMENT, f"power hint {name}={value!r} is none of {', '.join(words)}", "power")
             value = words.index(value)
-        setattr(power, name, _unsigned(name, value, 31))
+        setattr(power, name, _check.unsigned(name, value, 31))
     return power
-
-
-def _unsigned(name: str, value: Any, bits: int = 64) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 0 <= value < 1 << bits:
-        raise Error(Status.INVALID_ARGUMENT, f"{name}={value!r} is not a whole number from 0 to 2^{bits} - 1", name)
-    return int(value)
-
-
-def _encode(value: Union[str, bytes, os.PathLike, None], what: str) -> Optional[bytes]:
-    """A path, name or option as the C interface takes it; names that are not UTF-8 come back as they were given out."""
-    if value is None:
-        return None
-    try:
-        value = os.fspath(value)
-        encoded = value if isinstance(value, bytes) else value.encode("utf-8", "surrogateescape")
-    except (TypeError, UnicodeEncodeError):
-        raise Error(Status.INVALID_ARGUMENT, f"{what}={value!r} is not text", what) from None
-    if b"\0" in encoded:
-        raise Error(Status.INVALID_ARGUMENT, f"{what}={value!r} has a zero byte in it", what)
-    return encoded
-
-
-def _names(output_names: Optional[Iterable[str]]) -> Optional[List[bytes]]:
-    """Names of wanted tensors as the C interface takes them; None for all outputs."""
-    if output_names is None:
-        return None
-    if isinstance(output_names, (str, bytes)) or not isinstance(output_names, Iterable):
-        hint = f"; for one output give [{output_names!r}]" if isinstance(output_names, (str, bytes)) else ""
-        raise Error(Status.INVALID_ARGUMENT, f"output_names={output_names!r} is not a list of names{hint}", "output_names")
-    return [_encode(name, "output_names") for name in output_names]
 
 
 def key_function(key: Union[bytes, Callable[[str], bytes], None]) -> Any:
@@ -184,10 +157,28 @@ def _trace_events(record: Mapping[str, Any]) -> List[Dict[str, Any]]:
     return events
 
 
+def _in_memory(model: Union[bytes, bytearray, memoryview]) -> np.ndarray:
+    """The bytes of a model file, in place where nobody can change them: bytes, and read-only views of a mapping. The library uses packed
+    weights of a .tenon file where they lie at multiples of 64, which Python's bytes do not: those are copied once, to where they do."""
+    view = memoryview(model)
+    owner = view.obj
+    if not view.contiguous:
+        view = memoryview(bytes(view))
+    array = np.frombuffer(view, np.uint8) if view.nbytes else np.empty(0, np.uint8)
+    fixed = isinstance(view.obj, bytes) or (isinstance(owner, mmap.mmap) and view.readonly)
+    if fixed and (array.ctypes.data % 64 == 0 or bytes(view[4:8]) != b"TNN1"):
+        return array
+    block = np.empty(array.size + 64, np.uint8)
+    start = -block.ctypes.data % 64
+    block[start:start + array.size] = array
+    return block[start:start + array.size]
+
+
 class InferenceSession:
     """A model, opened, optimised and ready to run.
 
-    model: path of a model file, or its bytes.
+    model: path of a model file, or its bytes: `bytes` and read-only views of a mapping are read in place, others copied. Opening a .tenon file
+    by its path, or as such a view, copies nothing; as `bytes` it is copied once, so that its packed weights lie aligned.
     device: "cpu", "opencl", "hexagon", or None for the best that needs no name. threads: 0 for one per core. precision: "fp32", "fp16" (opencl), "bf16" (cpu), "int8"; None:
     "fp32", and for a model that comes quantised integers where the CPU is faster with them.
     calibration: for precision "int8", a list of feeds as for run(): activations are quantised by the ranges that they lead to.
@@ -228,33 +219,36 @@ class InferenceSession:
         lib.tenon_options_init(c.byref(model_options), c.sizeof(model_options))
         self._log_fn = _ffi.LogFn(lambda _, level, said: _log.log(_LEVELS[min(max(level, 0), 3)], "%s", _ffi.text(said)))
         model_options.log = self._log_fn
-        model_options.folder = _encode(folder, "folder")
-        model_options.no_optimise = 0 if optimise else 1
-        model_options.limit_tensor_bytes = _unsigned("limit_tensor_bytes", limit_tensor_bytes)
-        model_options.limit_nodes = _unsigned("limit_nodes", limit_nodes)
+        model_options.folder = _check.encode(folder, "folder")
+        model_options.no_optimise = 1 - _check.flag("optimise", optimise)
+        model_options.limit_tensor_bytes = _check.unsigned("limit_tensor_bytes", limit_tensor_bytes)
+        model_options.limit_nodes = _check.unsigned("limit_nodes", limit_nodes)
 
-        model_options.sha256 = _encode(sha256, "sha256")
-        model_options.verify = int(bool(verify))
+        model_options.sha256 = _check.encode(sha256, "sha256")
+        model_options.verify = _check.flag("verify", verify)
         key_fn = key_function(key)
         if key_fn is not None:
             model_options.key = key_fn
 
         options = _ffi.SessionOptions()
         lib.tenon_options_init(c.byref(options), c.sizeof(options))
-        options.device, options.precision = _encode(device, "device"), _encode(precision, "precision")
-        options.isa, options.pin = _encode(isa, "isa"), _encode(pin, "pin")
-        options.cache, options.store = _encode(cache, "cache"), _encode(store, "store")
-        options.threads = _unsigned("threads", threads, 32)
+        options.device, options.precision = _check.encode(device, "device"), _check.encode(precision, "precision")
+        options.isa, options.pin = _check.encode(isa, "isa"), _check.encode(pin, "pin")
+        options.cache, options.store = _check.encode(cache, "cache"), _check.encode(store, "store")
+        options.threads = _check.unsigned("threads", threads, 32)
         options.strict = _strict_flags(strict)
-        hints = _power(power or {})
+        hints = _power({} if power is None else power)
         options.power = c.cast(c.pointer(hints), c.c_void_p)
-        options.memory_limit = _unsigned("memory_limit", memory_limit)
-        options.plan_cache = _unsigned("plan_cache", plan_cache)
-        options.limit_work = _unsigned("limit_work", limit_work)
-        options.limit_loop_steps = _unsigned("limit_loop_steps", limit_loop_steps)
-        options.limit_peak_bytes = _unsigned("limit_peak_bytes", limit_peak_bytes)
+        options.memory_limit = _check.unsigned("memory_limit", memory_limit)
+        options.plan_cache = _check.unsigned("plan_cache", plan_cache)
+        options.limit_work = _check.unsigned("limit_work", limit_work)
+        options.limit_loop_steps = _check.unsigned("limit_loop_steps", limit_loop_steps)
+        options.limit_peak_bytes = _check.unsigned("limit_peak_bytes", limit_peak_bytes)
 
-        self._customs = list(custom_ops)          # their functions live as long as the session
+        self._customs = _check.items("custom_ops", custom_ops, "a list of tenon.CustomOp")     # their functions live as long as the session
+        for op in self._customs:
+            if not isinstance(op, CustomOp):
+                raise _check.refuse("custom_ops", op, "a tenon.CustomOp")
         if self._customs:
             model_options.registry = make_registry(self._customs)
         try:
@@ -279,13 +273,13 @@ class InferenceSession:
     def _samples(self, calibration: Sequence[Mapping[str, Any]]) -> Tuple[Any, List[Any]]:
         """Sample inputs as the library sees them, and what must stay alive for that."""
         wanted = {arg.name: arg.dtype for arg in self._inputs}
+        calibration = _check.items("calibration", calibration, "a list of feeds")
         samples, keep = (_ffi.Sample * len(calibration))(), []
         for sample, feeds in zip(samples, calibration):
-            if not isinstance(feeds, Mapping):
-                raise Error(Status.INVALID_ARGUMENT, "calibration is a list of dicts from names to arrays", "calibration")
+            _check.mapping("calibration", feeds, "a dict from names to arrays")
             names, tensors = (c.c_char_p * len(feeds))(), (_ffi.Tensor * len(feeds))()
             for i, (name, value) in enumerate(feeds.items()):
-                names[i] = _encode(name, "calibration")
+                names[i] = _check.encode(name, "calibration")
                 tensors[i], alive = self._tensor(name, value, wanted.get(name))
                 keep.append(alive)
             sample.names, sample.tensors, sample.count = names, tensors, len(feeds)
@@ -313,11 +307,11 @@ class InferenceSession:
 
     def _open(self, model: Any, options: _ffi.ModelOptions) -> int:
         if isinstance(model, (bytes, bytearray, memoryview)):
-            self._bytes = bytes(model)            # must outlive the session
-            return self._made(self._lib.tenon_model_open_memory, self._bytes, len(self._bytes), c.byref(options))
+            self._bytes = _in_memory(model)       # must outlive the session
+            return self._made(self._lib.tenon_model_open_memory, self._bytes.ctypes.data, self._bytes.size, c.byref(options))
         if not isinstance(model, (str, os.PathLike)):
             raise Error(Status.INVALID_ARGUMENT, f"a model is a path or bytes, not {type(model).__name__}", "model")
-        return self._made(self._lib.tenon_model_open, _encode(model, "model"), c.byref(options))
+        return self._made(self._lib.tenon_model_open, _check.encode(model, "model"), c.byref(options))
 
     def _describe(self, count: Callable, get: Callable) -> List[NodeArg]:
         result = []
@@ -385,9 +379,8 @@ class InferenceSession:
         object arrays of str for text, lists of arrays for sequences; None leaves an optional input out. Anything with the buffer
         protocol or __dlpack__ (torch, jax ...) is taken too. Dense aligned arrays are read in place. Results are arrays, lists of arrays for sequences, and None for an optional that holds nothing.
         """
-        if not isinstance(feeds, (dict, Mapping)):           # the usual class first: asking typing takes microseconds
-            raise Error(Status.INVALID_ARGUMENT, f"feeds are a dict from names to arrays, not {type(feeds).__name__}", "feeds")
-        names = _names(output_names)
+        _check.mapping("feeds", feeds, "a dict from names to arrays")
+        names = _check.names(output_names)
         self._usable()                            # before the lock, which another thread of the parent may hold in a forked child
         with self._alone():
             session = self._usable()              # again: another thread may have closed it meanwhile
@@ -400,7 +393,7 @@ class InferenceSession:
                     elif name not in self._args:
                         raise Error(Status.NOT_FOUND, "the model has no input of this name", str(name))
                     elif self._args[name].optional:
-                        self._call(self._lib.tenon_session_set_none, session, _encode(name, "feeds"))
+                        self._call(self._lib.tenon_session_set_none, session, _check.encode(name, "feeds"))
                 if names is not None and not names:
                     return []
                 return self._run_into(session, names, self._fresh(names))
@@ -446,15 +439,17 @@ class InferenceSession:
     @only_errors
     def run_with_iobinding(self, binding: _binding.Binding) -> List[Any]:
         """The same as binding.run()."""
+        if not isinstance(binding, _binding.Binding):
+            raise _check.refuse("binding", binding, "what io_binding() made")
         return binding.run()
 
     def _tell(self, session: int, binding: _binding.Binding) -> _binding.Bound:
         """Tells the library of all that is bound."""
-        names = [_encode(name, "name") for name in binding._outputs] or None
+        names = [_check.encode(name, "name") for name in binding._outputs] or None
         bound = _binding.Bound(names, {name: array for name, array in zip(names or (), binding._outputs.values()) if array is not None})
         self._told = weakref.ref(bound), list(bound.into)
         for name, value in binding._inputs.items():
-            encoded = _encode(name, "name")
+            encoded = _check.encode(name, "name")
             if value is None:
                 self._call(self._lib.tenon_session_set_none, session, encoded)
             elif isinstance(value, list):
@@ -540,10 +535,10 @@ class InferenceSession:
         if isinstance(value, (list, tuple)) and arg is not None and arg.sequence:
             parts = [self._tensor(name, item, arg.dtype) for item in value]
             items = (_ffi.Tensor * max(1, len(parts)))(*[tensor for tensor, _ in parts])
-            self._call(self._lib.tenon_session_set_sequence, session, _encode(name, "feeds"), items, len(parts))
+            self._call(self._lib.tenon_session_set_sequence, session, _check.encode(name, "feeds"), items, len(parts))
             return ()                             # the library has copied the items
         t, keep = self._tensor(name, value, arg.dtype if arg is not None else None)
-        self._call(self._lib.tenon_session_bind_input, session, _encode(name, "feeds"), t.dtype, t.rank, t.dims, t.data, t.bytes)
+        self._call(self._lib.tenon_session_bind_input, session, _check.encode(name, "feeds"), t.dtype, t.rank, t.dims, t.data, t.bytes)
         return keep, t
 
     def _tensor(self, name: str, value: Any, want: Optional[int]) -> Tuple[Any, Any]:
@@ -647,9 +642,8 @@ class InferenceSession:
         shapes: name -> shape, or the array itself for an input whose contents decide shapes. Inputs whose shape the model fixes can
         be left out.
         """
-        if not isinstance(shapes, Mapping):
-            raise Error(Status.INVALID_ARGUMENT, f"shapes are a dict from names to shapes, not {type(shapes).__name__}", "shapes")
-        names = _names(output_names)
+        _check.shapes(shapes)
+        names = _check.names(output_names)
         self._usable()
         with self._alone():
             session = self._usable()
@@ -658,13 +652,13 @@ class InferenceSession:
             keep = []
             for item, (name, value) in zip(items, shapes.items()):
                 arg = self._args.get(name)
-                item.name = _encode(name, "shapes")
+                item.name = _check.encode(name, "shapes")
                 if isinstance(value, np.ndarray):
                     tensor, held = self._tensor(name, value, arg.dtype if arg is not None else None)
                     keep.append(held)
                     item.values, dims = tensor.data, value.shape
                 else:
-                    dims = [_unsigned(name, dim, 63) for dim in value]
+                    dims = _check.shape(name, value, 0, _ffi.MAX_RANK)
                 if len(dims) > _ffi.MAX_RANK:
                     raise Error(Status.INVALID_ARGUMENT, f"shapes have at most {_ffi.MAX_RANK} dims, not {len(dims)}", name)
                 item.rank = len(dims)
@@ -690,11 +684,13 @@ class InferenceSession:
 
         Gives report("profile") (keys: PROFILE in tenon.h). trace: also write trace events for Perfetto or chrome://tracing there.
         """
-        for _ in range(_unsigned("warmup", warmup, 31)):
+        if trace is not None:
+            trace = os.fsdecode(_check.encode(trace, "trace") or b"")
+        for _ in range(_check.unsigned("warmup", warmup, 31)):
             self.run(output_names, feeds)
-        self._record(_unsigned("events", events, 32))
+        self._record(_check.unsigned("events", events, 32))
         try:
-            for _ in range(_unsigned("runs", runs, 31)):
+            for _ in range(_check.unsigned("runs", runs, 31)):
                 self.run(output_names, feeds)
             record = self.report("profile")
         finally:
@@ -720,7 +716,7 @@ class InferenceSession:
 
         explain, placement and memory speak of the last plan: of the first run, where input shapes are not fixed by the model.
         """
-        if kind not in _REPORTS:
+        if not isinstance(kind, str) or kind not in _REPORTS:
             raise Error(Status.INVALID_ARGUMENT, f"unknown report {kind!r}; there are {', '.join(_REPORTS)}", "kind")
         self._usable()
         with self._alone():

@@ -8,9 +8,9 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _ffi
+from . import _check, _ffi
 from ._error import Error, Status, only_errors, said_by
-from ._session import InferenceSession, _encode, _unsigned
+from ._session import InferenceSession
 
 
 @only_errors
@@ -38,16 +38,18 @@ def tune(model: Union[str, os.PathLike, bytes], cache: Union[str, os.PathLike], 
             raised.append(error)
             return 0
 
+    if progress is not None and not callable(progress):
+        raise _check.refuse("progress", progress, "a function")
     if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
         raise Error(Status.INVALID_ARGUMENT, f"seconds is a number, not {type(seconds).__name__}", "seconds")
     with InferenceSession(model, device=device, cache=cache, **options) as session:
         lib = _ffi.library()
         given = _ffi.TuneOptions()
         lib.tenon_options_init(c.byref(given), c.sizeof(given))
-        given.seconds, given.seed = float(seconds), _unsigned("seed", seed)
+        given.seconds, given.seed = float(seconds), _check.unsigned("seed", seed)
         function = _ffi.TuneFn(on_layer)
         given.progress = function
-        session.prepare(shapes or {})
+        session.prepare({} if shapes is None else shapes)
         try:
             session._tune(given)
         except Error:
@@ -63,13 +65,13 @@ def tune(model: Union[str, os.PathLike, bytes], cache: Union[str, os.PathLike], 
 @only_errors
 def cache_list(folder: Union[str, os.PathLike]) -> Dict[str, Any]:
     """What devices keep in a cache folder: {"files": [{"name", "kind", "bytes", "whole"}], "readable", "count", "bytes", "broken"}."""
-    return _ffi.taken_json(_ffi.library().tenon_cache_json(_encode(folder, "folder")))
+    return _ffi.taken_json(_ffi.library().tenon_cache_json(_check.encode(folder, "folder")))
 
 
 @only_errors
 def cache_prune(folder: Union[str, os.PathLike], keep_bytes: int = 0) -> int:
     """Removes files that are cut short or changed, then the oldest programs until at most keep_bytes are left. The number removed."""
-    removed = int(_ffi.library().tenon_cache_prune(_encode(folder, "folder"), _unsigned("keep_bytes", keep_bytes)))
+    removed = int(_ffi.library().tenon_cache_prune(_check.encode(folder, "folder"), _check.unsigned("keep_bytes", keep_bytes)))
     if removed < 0:
         raise Error(Status.IO, f"cache: a file of the folder '{os.fspath(folder)}' cannot be removed; is it read-only?")
     return removed

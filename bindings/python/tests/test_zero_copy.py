@@ -5,6 +5,7 @@ ml_dtypes and torch are used if there.
 """
 import array
 import gc
+import mmap
 import os
 import sys
 import tempfile
@@ -215,6 +216,74 @@ class Bindings(unittest.TestCase):
                 np.testing.assert_array_equal(binding.run()[0], [range(n)])
         finally:
             binding.clear()
+
+
+class Opening(unittest.TestCase):
+    def test_packed_weights_of_bytes_are_used_in_place(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "m.tenon"
+            tenon.convert(DIGITS, path)
+            data = path.read_bytes()
+            with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapping:
+                views = [data, bytearray(data), memoryview(mapping)] + [b"".join((data[:i], data[i:])) for i in range(1, 9)]
+                held = set()
+                for view in views:
+                    with tenon.InferenceSession(view, threads=1) as session:
+                        statistics = session.report("statistics")
+                        self.assertEqual(statistics["weights_packed"], 0)
+                        held.add(statistics["live_bytes"])      # no copies of them in the library
+                        x = np.zeros([d if isinstance(d, int) else 1 for d in session.get_inputs()[0].shape], np.float32)
+                        first, = session.run(None, {session.get_inputs()[0].name: x})
+                        if isinstance(view, bytearray):     # what may change was copied
+                            view[:] = bytes(len(view))
+                            np.testing.assert_array_equal(session.run(None, {session.get_inputs()[0].name: x})[0], first)
+                    del session
+                del view, views
+                self.assertEqual(len(held), 1)
+
+    def test_bytes_of_other_files_are_read_in_place(self):
+        data = DIGITS.read_bytes()
+        with tenon.InferenceSession(data, threads=1) as session:
+            self.assertEqual(session._bytes.ctypes.data, np.frombuffer(data, np.uint8).ctypes.data)
+        for wrong in (b"", b"TNN1", memoryview(b"abcdefgh")[::2]):
+            with self.assertRaises(tenon.Error):
+                tenon.InferenceSession(wrong)
+
+
+class Arguments(unittest.TestCase):
+    def test_what_is_of_the_wrong_kind_is_named(self):
+        # Each with what it is and what it should be: no text of numpy's, ctypes' or Python's own.
+        model = one_op("Relu", FLOAT, ["n", 4])
+        feeds = {"x": np.ones((1, 4), np.float32)}
+        session = tenon.InferenceSession(model, threads=1)
+        with tempfile.TemporaryDirectory() as folder:
+            out = Path(folder) / "o.tenon"
+            calls = {
+                "feeds": lambda v: session.run(None, v), "x": lambda v: session.prepare({"x": v}), "shapes": session.prepare,
+                "output_names": lambda v: session.run(v, feeds), "kind": session.report, "binding": session.run_with_iobinding,
+                "trace": lambda v: session.profile(feeds, 1, trace=v), "name": lambda v: session.io_binding().bind_output(v),
+                "targets": lambda v: tenon.convert(model, out, targets=v), "inputs": lambda v: tenon.convert(model, out, inputs=v),
+                "split_weights": lambda v: tenon.convert(model, out, split_weights=v),
+                "progress": lambda v: tenon.tune(model, folder, device="cpu", seconds=0.01, progress=v),
+                "version": lambda v: tenon.CustomOp("A", print, version=v), "domain": lambda v: tenon.CustomOp("A", print, domain=v),
+                "attributes": lambda v: tenon.CustomOp("A", print, attributes=v), "array": tenon.DLPackArray,
+            }
+            for option in ("strict", "power", "calibration", "custom_ops", "optimise", "verify", "threads", "memory_limit", "isa", "folder"):
+                calls[option] = lambda v, option=option: tenon.InferenceSession(model, **{option: v})
+            for place, call in calls.items():
+                for wrong in (2.5, object(), [object()], {1: 2}):
+                    with self.assertRaises(tenon.Error, msg=(place, wrong)) as caught:
+                        call(wrong)
+                    self.assertIn(caught.exception.status, (tenon.Status.INVALID_ARGUMENT, tenon.Status.NOT_FOUND), (place, wrong))
+                    self.assertNotRegex(caught.exception.message, "Error:|has no attribute|not iterable|unhashable|ambiguous|ctypes")
+
+    def test_files_are_packed_for_shapes_that_hold_something(self):
+        with tempfile.TemporaryDirectory() as folder:
+            for shape in ([0, 4], [1, 0], [-1, 4], [1.5, 4], 4):
+                with self.assertRaises(tenon.Error) as caught:
+                    tenon.convert(one_op("Relu", FLOAT, ["n", 4]), Path(folder) / "o.tenon", shapes={"x": shape})
+                self.assertEqual(caught.exception.place, "x")
+            tenon.convert(one_op("Relu", FLOAT, ["n", 4]), Path(folder) / "o.tenon", shapes={"x": [3, 4]})
 
 
 class DLPack(unittest.TestCase):
