@@ -125,7 +125,9 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
         plan->blocks = tn_hx_pool_take(&graph->pool, sizeof *plan->blocks);
         return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, weights, plan->requant, plan->modes) : TN_HEX_WHY_LIMIT;
     }
-    return plan->rows && tn_hx_planar_pays(x, y) ? prepare_planar(graph, node, plan, weights) : TN_HEX_WHY_NONE;
+    const int square = plan->taps.direct && node->attr.kernel[0] == node->attr.kernel[1] && (node->attr.kernel[0] == 3 || node->attr.kernel[0] == 5) &&
+                       node->attr.dilations[0] == 1 && node->attr.dilations[1] == 1;
+    return square && tn_hx_planar_pays(x, y, node->attr.kernel[0]) ? prepare_planar(graph, node, plan, weights) : TN_HEX_WHY_NONE;
 }
 
 // Four taps of four channels, turned round, times their weights.
@@ -272,7 +274,7 @@ static void run_planar(depthwise_run *run, int32_t plane, int32_t n)
         part = (part + 1) % TN_HEX_MAX_THREADS;
     }
     uint8_t *scratch = run->scratch + part * tn_hx_planar_scratch(planar);
-    if (planar->group > 1) {
+    if (planar->slot) {
         tn_hx_planar_planes(planar, plane, n, x, run->y, to, scratch);
     } else {
         tn_hx_planar_plane(planar, plane, x, run->y, to, scratch);
@@ -312,12 +314,15 @@ static void run_tile(void *context, uint32_t index)
                            tn_hx_plane(run->y, run->image, first));
         return;
     }
-    if (plan->planar && (group > 1 || plan->planar->fits[first])) {
+    if (plan->planar && (plan->planar->slot || plan->planar->fits[first])) {
         run_planar(run, first, n);
     }
     for (int32_t plane = first; plane < first + n; plane++) {
-        if (!plan->planar || !plan->planar->fits[plane]) {
+        if (!plan->planar) {
             run_plane(run, plane);
+        } else if (!plan->planar->fits[plane]) {
+            run_plane(run, plane);
+            tn_hx_fill_plane(run->y, tn_hx_plane(run->y, run->image, plane));
         }
     }
 }
@@ -332,7 +337,7 @@ void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node)
     for (r.image = 0; r.image < r.y->images; r.image++) {
         tn_hx_parallel(run_tile, &r, (uint32_t)((r.y->planes + group - 1) / group));
     }
-    if (!plan->blocks && !(plan->planar && plan->planar->all)) {
+    if (!plan->blocks && !plan->planar) {
         tn_hx_fill_padding(r.y);
     }
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise 3 x 3 in rows of one channel.
+// Depthwise 3 x 3 and 5 x 5 of stride 1 in rows of one channel.
 // Ownership: plans in the graph's pool. Threads: prepare: the serving thread; plane: any, one plane at a time in each scratch.
 #ifndef TN_HX_PLANAR_H
 #define TN_HX_PLANAR_H
@@ -7,7 +7,7 @@
 #include "exec/hexagon/dsp/vec/hx_line.h"
 
 typedef struct tn_hx_planar_channel {
-    int32_t weights[6];          // of a row: 0 1 2 - and - 0 1 2; three rows
+    int32_t weights[10];         // four taps of each row, then the fifth
     int32_t bias, multiplier, right;   // fixed_q31 by its definition
     int32_t by;                  // how it is requantised
     tn_hx_line line;
@@ -30,8 +30,8 @@ typedef struct tn_hx_planar_job {
 // Rounds in flight, less one: as many vectors before the results are written over, and there are so many rounds more.
 enum { TN_HX_PLANAR_LINE_AHEAD = 3, TN_HX_PLANAR_EVEN_LINE_AHEAD = 3, TN_HX_PLANAR_Q31_AHEAD = 2, TN_HX_PLANAR_MOST_AHEAD = 3 };
 // hx_planar_rows.S
-void tn_hx_planar_apart(const uint8_t *pixels, uint8_t *rows, int32_t apart, int32_t chunks);
-void tn_hx_planar_together(uint8_t *pixels, const uint8_t *rows, int32_t apart, int32_t chunks);
+void tn_hx_planar_apart(const uint8_t *pixels, uint8_t *rows, int32_t apart, int32_t chunks, int32_t step, int32_t row_step);
+void tn_hx_planar_together(uint8_t *pixels, const uint8_t *rows, int32_t apart, int32_t chunks, int32_t step, int32_t row_step);
 // hx_planar_loops.S
 void tn_hx_planar_line(const tn_hx_planar_job *job);
 void tn_hx_planar_even_line(const tn_hx_planar_job *job);
@@ -42,25 +42,30 @@ typedef struct tn_hx_planar {
     tn_hx_planar_job *jobs;      // of the channels of large images; x and to are those of the thread that does the plane
     uint8_t *fits;               // [planes]: the plane can be done this way
     uint8_t *group_by;           // [groups][4]: how each channel of a plane is requantised in the whole group
-    int32_t all;                 // every plane fits
     int32_t rounding, zero, low, high;
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
     int32_t pitch, pixels;       // pixels: of a flat run
     int32_t vectors, chunks;     // of 128 pixels: of the result, of what is taken apart
-    int32_t group;               // planes done at once; 1: large images
-    tn_hx_line line;             // of a group: what all channels have the same
-    int32_t apart, lead;         // of a group, in pixels: from plane to plane, before a plane
+    int32_t kernel;
+    int32_t group;               // planes done at once
+    // Groups; pixels.
+    tn_hx_line line;             // what all channels have the same
+    int32_t slot;                // of a plane in a row; 0: large images, plane by plane
+    int32_t lead, reach;         // padding before a plane's first pixel; with it, a plane and the padding behind it
+    int32_t apart, margin;       // from a row to the next; room before one, which reading of padding may reach
+    int32_t x_zero;
+    uint8_t *clamps;             // for each vector of a slot: low, high
 } tn_hx_planar;
 
-// Whether a plan for a 3 x 3 window that reads x itself, with taps from flat pixel `first` on, pays.
-int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y);
+// Whether a square window of 3 or 5 that reads x itself goes this way.
+int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int32_t kernel);
 uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
                               const uint8_t *modes, int32_t first);
 // w, requant: of all channels; modes: of all planes. first: flat pixel of the first tap.
 uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar);
 // One plane, padding and all.
 void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t *x, const tn_hx_value *y, uint8_t *to, uint8_t *scratch);
-// n planes of small images, `group` at most, from `plane` on; x, to: of the first.
+// n planes, `group` at most, from `plane` on; x, to: of the first.
 void tn_hx_planar_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to,
                          uint8_t *scratch);
 
