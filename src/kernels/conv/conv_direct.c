@@ -2,12 +2,14 @@
 // Direct convolution on channel blocks: a tile is P neighbouring pixels of an output row times q vectors of output channels. The
 // pixels of a row lie at a fixed distance, so each tap of the window is one segment of the register tile. Taps above and below
 // the image are left out; at the left and right edge the tile's window is copied once, with zeros around it, and used for all
-// output channels.
+// output channels. Where weights come in several chunks all of x is copied with its zeros instead, once for all chunks. A picture of one
+// pixel is a matrix product.
 // Ownership: parameters live in the plan's arena. Threads: uses the workers it is given.
 #include "kernels/conv/conv.h"
 
 #include "base/macros.h"
 #include "base/map.h"
+#include "kernels/gemm/gemm.h"
 #include "kernels/gemm/scratch.h"
 
 // Tiles in a strip, and floats of their input.
@@ -45,6 +47,10 @@ typedef struct direct {
     ptrdiff_t plane_out;         // floats from block to block of y
     int last_bias;               // lanes of a group's last vector
     int64_t window;              // pixels in a row of the copied window, at most
+    int64_t left, width;         // zeros before a row of x, pixels of a row with its zeros, where all of x is copied; else 0, in[2]
+    size_t padded_floats;        // of that copy; 0: none
+    bool product;                // one pixel for each of few images: a matrix product
+    size_t l2;
     ptrdiff_t gathered;          // few plain channels: each pixel's window is copied to one segment, this many floats apart; else 0
     size_t slot_floats;          // of the copied window
     unsigned slots;
@@ -98,7 +104,10 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
         d->lanes = d->block;
         d->last_lanes = s->cg - (d->blocks_in - 1) * d->block;
     }
-    d->q = tn_tile_choose_q(facts, s->out[2], d->vectors);
+    d->width = s->in[2];
+    d->product = s->groups == 1 && s->in[1] * s->in[2] * s->out[1] * s->out[2] == 1 && s->kernel[1] * s->kernel[2] == 1 &&
+                 s->pad[1] == 0 && s->pad[2] == 0 && s->n <= TN_STREAM_MAX_P && s->c % d->lanes == 0 && s->m % d->block == 0;
+    d->q = d->product ? 2 : tn_tile_choose_q(facts, s->out[2], d->vectors);
     if (d->q * facts->lanes > d->block && facts->lanes < d->block) {
         d->q = d->block / facts->lanes;   // vectors of a tile are one fixed step apart: not past the block
     }
@@ -221,6 +230,32 @@ static void chunk(direct *d, size_t l2)
     }
 }
 
+// Decides whether x is copied with zeros at the ends of its rows: where the windows of the tiles at the edges would be copied more floats
+// in all, chunk by chunk.
+static void pad_rows(direct *d)
+{
+    const tn_conv_shape *s = &d->s;
+    const int64_t last = (s->out[2] - 1) * s->stride[2] - s->pad[2] + (s->kernel[2] - 1) * s->dilation[2];
+    const int64_t width = s->pad[2] + TN_MAX(s->in[2], last + 1), chunks = (d->oc_groups + d->oc_chunk - 1) / d->oc_chunk;
+    if (d->plain_in || s->kernel[2] == 1 || chunks < 2 || width > 2 * s->in[2]) {
+        return;
+    }
+    int64_t copied = 0;
+    for (int64_t i = 0; i < d->cuts; i++) {
+        const int64_t p = d->cut + (i < d->cut_more), iw = (i * d->cut + TN_MIN(i, d->cut_more)) * s->stride[2] - s->pad[2];
+        const int64_t reach = (p - 1) * s->stride[2] + (s->kernel[2] - 1) * s->dilation[2] + 1;
+        copied += iw < 0 || iw + reach > s->in[2] ? reach * s->kernel[1] * s->out[1] : 0;
+    }
+    if (copied * chunks < 2 * width * s->in[1]) {
+        return;
+    }
+    d->left = s->pad[2];
+    d->width = width;
+    d->row = (ptrdiff_t)width * d->pixel;
+    d->plane = (ptrdiff_t)s->in[1] * d->row;
+    d->padded_floats = (size_t)(s->n * s->groups * d->blocks_in * d->plane);
+}
+
 static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
 {
     direct *d;
@@ -237,13 +272,18 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     if (!fits) {
         return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the packed weights do not fit in memory");
     }
-    chunk(d, prepare->query->cpu->l2);
-    if (d->gathered > 0) {
+    d->l2 = prepare->query->cpu->l2;
+    chunk(d, d->l2);
+    pad_rows(d);
+    if (d->padded_floats > 0) {
+        d->slot_floats = 0;
+    } else if (d->gathered > 0) {
         d->slot_floats = (size_t)(d->gathered * (d->cut + 1) * d->strip + COPY);
     }
     d->slot_floats = (d->slot_floats + 15) / 16 * 16;
     d->slots = TN_MAX(1u, prepare->query->threads);
     TN_TRY(tn_scratch_add(prepare, d->slot_floats, d->slots * sizeof(float), &at));
+    TN_TRY(tn_scratch_add(prepare, d->padded_floats, sizeof(float), &at));   // the only part when there is one
     const uint64_t form[] = {(uint64_t)facts->lanes, (uint64_t)d->q,         (uint64_t)d->lanes,     (uint64_t)s->mg,
                              (uint64_t)s->groups,    (uint64_t)d->blocks_in, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2]};
     prepare->packs[0] = (tn_pack){
@@ -292,12 +332,12 @@ static source find_source(const direct *d, const float *x, float *window, int64_
 {
     const tn_conv_shape *s = &d->s;
     source f = {.plane = d->plane, .row = d->row * s->dilation[1]};
-    const int64_t ih = oh * s->stride[1] - s->pad[1], iw = ow * s->stride[2] - s->pad[2];
+    const int64_t ih = oh * s->stride[1] - s->pad[1], iw = ow * s->stride[2] - s->pad[2] + d->left;
     const int64_t iw_last = iw + (p - 1) * s->stride[2];
     tn_conv_taps(ih, s->kernel[1], s->dilation[1], s->in[1], &f.kh0, &f.kh1);
     int64_t unused;
-    tn_conv_taps(iw_last, s->kernel[2], s->dilation[2], s->in[2], &f.kw0, &unused);
-    tn_conv_taps(iw, s->kernel[2], s->dilation[2], s->in[2], &unused, &f.kw1);
+    tn_conv_taps(iw_last, s->kernel[2], s->dilation[2], d->width, &f.kw0, &unused);
+    tn_conv_taps(iw, s->kernel[2], s->dilation[2], d->width, &unused, &f.kw1);
     if (f.kh0 >= f.kh1 || f.kw0 >= f.kw1) {
         f.kh1 = f.kh0;
         f.a = x;
@@ -305,7 +345,7 @@ static source find_source(const direct *d, const float *x, float *window, int64_
     }
     const int64_t first = iw + f.kw0 * s->dilation[2], last = iw_last + (f.kw1 - 1) * s->dilation[2];
     const int64_t top = ih + f.kh0 * s->dilation[1];
-    if (first >= 0 && last < s->in[2]) {
+    if (first >= 0 && last < d->width) {
         f.a = x + top * d->row + first * d->pixel;
     } else {
         const int64_t width = last - first + 1;
@@ -492,11 +532,57 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
     }
 }
 
+// Rows of x with their zeros.
+typedef struct padding {
+    const direct *d;
+    const float *from;
+    float *to;
+} padding;
+
+static void pad_items(void *context, size_t first, size_t count, unsigned slot)
+{
+    (void)slot;
+    const padding *p = context;
+    const direct *d = p->d;
+    const size_t left = (size_t)(d->left * d->pixel), middle = (size_t)(d->s.in[2] * d->pixel), row = (size_t)d->row;
+    for (size_t i = first * (size_t)d->s.in[1]; i < (first + count) * (size_t)d->s.in[1]; i++) {
+        float *to = p->to + i * row;
+        memset(to, 0, left * sizeof(float));
+        memcpy(to + left, p->from + i * middle, middle * sizeof(float));
+        memset(to + left + middle, 0, (row - left - middle) * sizeof(float));
+    }
+}
+
+// One pixel: the channels of an image are a row of A, and the packed weights are those of a product.
+static void run_product(const tn_call *call, const direct *d, const tn_tiles *tiles)
+{
+    tn_gemm g = {
+        .tiles = tiles,
+        .m = d->s.n, .n = d->s.m, .k = d->s.c,
+        .q = d->q,
+        .a = call->in[0]->data,
+        .lda = d->s.c,
+        .b = call->packed[0],
+        .c = call->out[0]->data,
+        .ldc = d->s.m,
+        .bias = call->n_in > 2 && call->in[2] ? call->in[2]->data : NULL,
+        .residual = call->n_in > 3 && call->in[3] ? call->in[3]->data : NULL,
+        .alpha = 1.0f, .beta = 1.0f,
+        .act = &d->act,
+    };
+    tn_gemm_block(&g, d->facts, d->l2);
+    tn_gemm_run(call->workers, &g);
+}
+
 tn_status tn_conv_direct_run(const tn_call *call, const tn_tiles *tiles)
 {
     const direct *d = call->params;
     const tn_conv_shape *s = &d->s;
     if (tn_tensor_count(call->out[0]) == 0) {
+        return TN_OK;
+    }
+    if (d->product) {
+        run_product(call, d, tiles);
         return TN_OK;
     }
     job j = {
@@ -511,6 +597,12 @@ tn_status tn_conv_direct_run(const tn_call *call, const tn_tiles *tiles)
         .chunks = (d->oc_groups + d->oc_chunk - 1) / d->oc_chunk,
     };
     tn_workers *workers = tn_workers_count(call->workers) <= d->slots ? call->workers : NULL;
+    if (d->padded_floats > 0) {
+        padding p = {d, j.x, call->scratch};
+        const int64_t planes = s->n * s->groups * d->blocks_in;
+        tn_workers_run(workers, pad_items, &p, (size_t)planes, (size_t)tn_tile_item((double)d->plane / 10.0, planes, 1.0, tn_workers_count(workers)));
+        j.x = call->scratch;
+    }
     const double steps = (double)(s->cg * s->kernel[1] * s->kernel[2]);
     const double tile_ns = 20.0 + steps * tn_tile_cost(d->facts, tn_tile_cuts(s->out[2], d->cuts), TN_MIN(d->vectors, d->oc_chunk * d->q), d->q);
     const int64_t tiles_row = s->out[1] * d->cuts;

@@ -21,7 +21,7 @@ static tn_status run_deconv(const tn_call *call)
 #define ROW(layout_in, layout_out, blocked, tag_text, which)                       \
     .op = &tn_op_conv, .types = {TN_F32, TN_F32, TN_F32, TN_F32},                   \
     .layouts = {TN_LAYOUT_##layout_in, TN_LAYOUT_##layout_out, blocked},            \
-    .impl = TN_IMPL_AVX512, .tag = tag_text, .version = 2, .cpu = TN_CPU_AVX512,        \
+    .impl = TN_IMPL_AVX512, .tag = tag_text, .version = 3, .cpu = TN_CPU_AVX512,        \
     .aligned_constants = true, .cost = tn_conv_##which##_cost_avx512,             \
     .prepare = tn_conv_##which##_prepare_avx512, .run = run_##which
 

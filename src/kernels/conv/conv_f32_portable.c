@@ -21,7 +21,7 @@ static tn_status run_deconv(const tn_call *call)
 #define ROW(layout_in, layout_out, blocked, tag_text, which)                       \
     .op = &tn_op_conv, .types = {TN_F32, TN_F32, TN_F32, TN_F32},                   \
     .layouts = {TN_LAYOUT_##layout_in, TN_LAYOUT_##layout_out, blocked},            \
-    .impl = TN_IMPL_PORTABLE, .tag = tag_text, .version = 2, .cpu = 0,        \
+    .impl = TN_IMPL_PORTABLE, .tag = tag_text, .version = 3, .cpu = 0,        \
     .aligned_constants = true, .cost = tn_conv_##which##_cost_portable,             \
     .prepare = tn_conv_##which##_prepare_portable, .run = run_##which
 

@@ -135,14 +135,14 @@ TN_INLINE tn_vf tn_vf_sigmoid(tn_vf x)
     return tn_vf_div(tn_vf_select(tn_vf_lt(x, tn_vf_set(0.0f)), e, one), tn_vf_add(one, e));
 }
 
-// x / (1 + e^-x), the activation of many layers, so without what makes exp right for denormal results: half of e^-x is made by adding n to
-// an exponent, which stays in range, and twice it overflows where e^-x does. So x is divided by infinity from -89 down.
+// x / (1 + e^-x), the activation of many layers, so without what makes exp right for denormal results: as in exp_split, but the scale
+// is half of 2^n, so that it stays in range, and twice the product overflows where e^-x does. So x is divided by infinity from -89 down.
 TN_INLINE tn_vf tn_vf_silu(tn_vf x)
 {
-    const tn_vf half = tn_vf_set(0.5f);
-    tn_vf n;
-    const tn_vf p = tn_vf_exp_parts(tn_vf_clip(tn_vf_neg(x), tn_vf_set(-86.0f), tn_vf_set(89.0f)), &n);
-    const tn_vf e = tn_vf_from_bits(tn_vi_add(tn_vf_bits(tn_vf_fma(p, half, half)), tn_vi_shl(tn_vf_to_vi(n), 23)));
+    const tn_vf magic = tn_vf_set(0x1.8p23f + 126.0f), y = tn_vf_clip(tn_vf_neg(x), tn_vf_set(-86.0f), tn_vf_set(89.0f));
+    const tn_vf shifted = tn_vf_fma(y, tn_vf_set(0x1.715476p+0f), magic);
+    const tn_vf half = tn_vf_from_bits(tn_vi_shl(tn_vf_bits(shifted), 23));
+    const tn_vf e = tn_vf_fma(tn_vf_exp_rest(y, tn_vf_sub(shifted, magic)), half, half);
     return tn_vf_div(x, tn_vf_fma(e, tn_vf_set(2.0f), tn_vf_set(1.0f)));
 }
 

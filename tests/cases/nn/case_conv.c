@@ -30,6 +30,9 @@ static const layer layers[] = {
     {1, 24, 15, 13, 16, 1, 2, 1, 0, 1, BIAS, TN_LOOP_CONST},
     {1, 64, 1, 1, 16, 1, 1, 1, 0, 1, BIAS, TN_LOOP_HARD_SIGMOID},
     {1, 5, 1, 300, 3, 1, 1, 1, 0, 1, BIAS, TN_LOOP_CONST},
+    {1, 136, 1, 1, 72, 1, 1, 1, 0, 1, BIAS, TN_LOOP_RELU},
+    {3, 72, 1, 1, 136, 1, 1, 1, 0, 1, BIAS | RESIDUAL, TN_LOOP_SILU},
+    {5, 32, 1, 1, 48, 1, 1, 1, 0, 1, BIAS, TN_LOOP_CONST},
     // 3x3, the Winograd kind
     {1, 16, 14, 14, 16, 3, 1, 1, 1, 1, BIAS | RESIDUAL, TN_LOOP_RELU},
     {1, 32, 13, 17, 48, 3, 1, 1, 1, 1, BIAS, TN_LOOP_RELU},
@@ -48,6 +51,10 @@ static const layer layers[] = {
     {1, 8, 10, 12, 16, 3, 1, 1, 1, 8, BIAS, TN_LOOP_RELU},
     {1, 16, 12, 12, 16, 3, 1, 4, 4, 16, BIAS, TN_LOOP_CONST},
     {1, 12, 9, 9, 12, 7, 1, 1, 3, 12, BIAS | RESIDUAL, TN_LOOP_GELU},
+    {1, 16, 14, 13, 16, 5, 1, 2, 4, 16, BIAS, TN_LOOP_HARD_SWISH},
+    {1, 24, 9, 10, 24, 3, 1, 3, 1, 24, BIAS | RESIDUAL, TN_LOOP_RELU},
+    {2, 8, 5, 3, 8, 5, 1, 3, 6, 8, 0, TN_LOOP_SILU},
+    {1, 8, 25, 24, 8, 3, 1, 12, 12, 8, BIAS, TN_LOOP_CONST},
     // groups, dilation
     {1, 16, 9, 10, 24, 1, 1, 1, 0, 2, BIAS, TN_LOOP_CONST},
     {1, 32, 8, 8, 32, 3, 1, 1, 1, 4, BIAS, TN_LOOP_RELU},
@@ -87,6 +94,10 @@ static const other others[] = {
     {false, 2, 1, 8, 8, 8, {12, 12}, {3, 3}, {2, 2}, {1, 1}, {0}, TN_PAD_SAME_LOWER, {0}, {0}, BIAS, TN_LOOP_RELU},
     {false, 2, 1, 8, 16, 1, {12, 13}, {4, 2}, {1, 3}, {1, 1}, {0}, TN_PAD_VALID, {0}, {0}, BIAS, TN_LOOP_CONST},
     {false, 2, 1, 4, 4, 1, {6, 6}, {2, 2}, {2, 2}, {1, 1}, {-1, 0, 0, -1}, 0, {0}, {0}, 0, TN_LOOP_CONST},
+    // weights of several chunks, so that all of x is padded
+    {false, 2, 1, 72, 144, 1, {9, 17}, {1, 7}, {1, 1}, {1, 1}, {0, 3, 0, 3}, 0, {0}, {0}, BIAS, TN_LOOP_RELU},
+    {false, 2, 2, 136, 80, 1, {5, 8}, {3, 3}, {2, 2}, {1, 1}, {1, 0, 1, 2}, 0, {0}, {0}, BIAS, TN_LOOP_CONST},
+    {false, 2, 1, 160, 160, 2, {6, 7}, {3, 5}, {1, 1}, {2, 1}, {2, 2, 2, 2}, 0, {0}, {0}, BIAS | RESIDUAL, TN_LOOP_SILU},
     {true, 2, 1, 24, 1, 1, {12, 20}, {2, 2}, {2, 2}, {1, 1}, {0}, 0, {0}, {0}, BIAS, TN_LOOP_SIGMOID},
     {true, 2, 1, 6, 8, 1, {7, 5}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 0, {1, 1}, {0}, BIAS, TN_LOOP_RELU},
     {true, 2, 2, 5, 3, 1, {4, 6}, {4, 4}, {2, 2}, {1, 1}, {1, 1, 1, 1}, 0, {0}, {0}, 0, TN_LOOP_LEAKY},
