@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slices: they cover each item once, in multiples of the group, and are as long as the time allows; a flow in slices gives the same bits as
 // a whole one, keeps the bound from its first run on, and stops between slices when asked. Time is that of a made-up device.
-#include "support/unit.h"
+#include "unit/opencl/cl_unit.h"
 
-#include "exec/opencl/cl_flow.h"
 #include "exec/opencl/run/cl_slice.h"
 #include "ir/edit.h"
 #include "ops/nn/op_matmul.h"
-#include "support/case.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -139,20 +137,6 @@ static size_t smallest_slice(const tn_cl_step *step)
     return tn_cl_slice_next(step, &at, 1e18, 1, &slice);
 }
 
-static tn_cl_context *open_context(tn_heap *heap)
-{
-    tn_cl_context *cl = NULL;
-    tn_cl_driver driver;
-    tn_cpu cpu;
-    const char *reason;
-    tn_cpu_detect(&cpu);
-    if (!tn_cl_driver_open(&driver, &reason) || tn_cl_context_open(&cl, &driver, heap, &cpu, NULL) != TN_OK) {
-        print_message("no OpenCL device\n");
-        return NULL;
-    }
-    return cl;
-}
-
 static void same_bits(void **state)
 {
     static float whole[N * N], sliced[N * N];
@@ -160,7 +144,7 @@ static void same_bits(void **state)
     atomic_int cancel = 0;
     (void)state;
     tn_heap_init(&heap, NULL, NULL, NULL);
-    tn_cl_context *cl = open_context(&heap);
+    tn_cl_context *cl = tn_unit_device(&heap);
     if (!cl) {
         skip();
     }
@@ -253,7 +237,7 @@ static cl_int CL_API_CALL fake_finish(cl_command_queue queue)
 
 static tn_cl_context *open_fake(tn_heap *heap)
 {
-    tn_cl_context *cl = open_context(heap);
+    tn_cl_context *cl = tn_unit_device(heap);
     if (cl) {
         real = cl->driver;
         cl->driver.Now = fake_now;

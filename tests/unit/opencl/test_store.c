@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store of a sub-graph: the cheaper of the two by kind of device, never an image past the device's limits, results the same, and what
 // was chosen is said; of images that were asked for and cannot be, there is a warning.
-#include "support/unit.h"
+#include "unit/opencl/cl_unit.h"
 
-#include "exec/opencl/cl_flow.h"
 #include "exec/opencl/rows/cl_rows.h"
 #include "exec/opencl/run/cl_store.h"
 #include "ir/edit.h"
@@ -34,13 +33,8 @@ static cl_mem CL_API_CALL make_image(cl_context context, cl_mem_flags flags, con
 
 static tn_cl_context *open_context(void)
 {
-    tn_cl_context *cl = NULL;
-    tn_cl_driver driver;
-    tn_cpu cpu;
-    const char *reason;
-    tn_cpu_detect(&cpu);
-    if (!tn_cl_driver_open(&driver, &reason) || tn_cl_context_open(&cl, &driver, &heap, &cpu, NULL) != TN_OK) {
-        print_message("no OpenCL device\n");
+    tn_cl_context *cl = tn_unit_device(&heap);
+    if (!cl) {
         return NULL;
     }
     real = cl->driver;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The guard of fp16 storage: values beyond 65504 are found in the run, are kept in f32 from then on, and the run's results are right; so are
 // constants beyond it. What was widened is told once, may be forbidden, and every failing allocation on the way is an error.
-#include "support/unit.h"
+#include "unit/opencl/cl_unit.h"
 
-#include "exec/opencl/cl_flow.h"
 #include "exec/opencl/run/cl_watch.h"
 #include "ir/edit.h"
 #include "ops/nn/op_activation.h"
@@ -22,13 +21,8 @@ static char names[256];
 
 static tn_cl_context *open_context(tn_heap *own)
 {
-    tn_cl_context *cl = NULL;
-    tn_cl_driver driver;
-    tn_cpu cpu;
-    const char *reason;
-    tn_cpu_detect(&cpu);
-    if (!tn_cl_driver_open(&driver, &reason) || tn_cl_context_open(&cl, &driver, own, &cpu, NULL) != TN_OK) {
-        print_message("no OpenCL device\n");
+    tn_cl_context *cl = tn_unit_device(own);
+    if (!cl) {
         return NULL;
     }
     cl->buffers_only = !images;

@@ -125,6 +125,19 @@ int64_t tn_cl_count(const tn_cl_value *value)
 
 void tn_cl_alias(tn_cl_build *b, tn_cl_value *out, tn_cl_value *in) { out->plain = tn_cl_plain(b, in); }
 
+void tn_cl_plain_result(tn_cl_build *b, tn_cl_mem *bias, tn_cl_mem *residual, const tn_act *act)
+{
+    if (bias) {
+        tn_cl_in(b, "float", "bias", bias);
+    }
+    if (residual) {
+        tn_cl_in(b, "float", "residual", residual);
+    }
+    tn_cl_act(b, act);
+    tn_cl_define(b, "RESULT(i, column, sum)", "do { const float v_ = (sum)%s%s; y[i] = ACT(v_); } while (0)", bias ? " + bias[column]" : "",
+                 residual ? " + residual[i]" : "");
+}
+
 void tn_cl_write_list(tn_cl_build *b, const char *name, const int64_t *v, int n)
 {
     tn_cl_code(b, "__constant int %s[] = {0", name);

@@ -57,6 +57,9 @@ bool tn_cl_reduced_axes(const tn_query *query, uint32_t *mask);
 size_t tn_cl_reduced_parts(const tn_cl_build *b, const tn_shape *shape, uint32_t mask, int64_t *count);
 // A macro name(i): the place of number i in the mixed radix of the dims chosen by `mask`.
 void tn_cl_write_places(tn_cl_build *b, const char *name, const tn_shape *shape, uint32_t mask);
+// What sums of plain tensors end with: bias and residual (or NULL) as arguments, and the macro RESULT(i, column, sum), which stores
+// y[i] = act(sum + bias[column] + residual[i]).
+void tn_cl_plain_result(tn_cl_build *b, tn_cl_mem *bias, tn_cl_mem *residual, const tn_act *act);
 // A list of numbers in the kernel's text; it begins with a 0, as OpenCL C knows no empty ones.
 void tn_cl_write_list(tn_cl_build *b, const char *name, const int64_t *v, int n);
 // The unsigned type that moves elements of this size.

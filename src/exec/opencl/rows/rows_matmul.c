@@ -22,21 +22,12 @@ static bool match_matmul(const tn_query *query, const char **why)
     return product.batch <= MAX_BATCH;
 }
 
-static void operands(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_mem *const *mems)
+static void operands(tn_cl_build *b, const tn_matmul_attr *attr, tn_cl_mem *const *mems)
 {
-    const tn_matmul_attr *attr = query->attr;
     tn_cl_in(b, "float", "a", mems[0]);
     tn_cl_in(b, "float", "b", mems[1]);
-    if (query->n_in > 2 && in[2]) {
-        tn_cl_in(b, "float", "bias", mems[2]);
-        tn_cl_define(b, "BIAS", "1");
-    }
-    if (query->n_in > 3 && in[3]) {
-        tn_cl_in(b, "float", "residual", mems[3]);
-        tn_cl_define(b, "RESIDUAL", "1");
-    }
+    tn_cl_plain_result(b, mems[2], mems[3], &attr->act);
     tn_cl_real(b, "alpha", attr->alpha);
-    tn_cl_act(b, &attr->act);
 }
 
 static tn_cl_mem *offsets(tn_cl_build *b, const tn_product *product, const tn_shape *stack)
@@ -74,7 +65,7 @@ static void emit_matmul(tn_cl_build *b, const tn_query *query, tn_cl_value *cons
     tn_cl_mem *a_at = offsets(b, &p, &p.a.stack), *b_at = offsets(b, &p, &p.b.stack), *to = tn_cl_new_plain(b, out[0]);
     const bool few = p.m <= MAX_ROWS, columns = few && !b->cl->facts.is_cpu && p.b.row == 1 && p.b.col != 1;
     tn_cl_begin(b, columns ? "matmul_cols" : few ? "matmul_rows" : "matmul");
-    operands(b, query, in, mems);
+    operands(b, attr, mems);
     tn_cl_in(b, "int", "a_at", a_at);
     tn_cl_in(b, "int", "b_at", b_at);
     tn_cl_out(b, "float", "y", to);

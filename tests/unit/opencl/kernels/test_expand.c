@@ -3,18 +3,15 @@
 // and tiles, images and buffers, planes of a picture as operand, kernels that report writes outside their grids. And where the two must stay
 // apart: a result that somebody else wants, a reader of another kind.
 //   test_expand [RANDOM CASES]
-#include "support/unit.h"
+#include "unit/opencl/cl_unit.h"
 
-#include "exec/opencl/cl_flow.h"
 #include "exec/opencl/tune/cl_search.h"
 #include "exec/opencl/tune/cl_table.h"
 #include "ir/edit.h"
 #include "ops/nn/op_conv.h"
-#include "support/case.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static tn_heap heap;
@@ -56,16 +53,6 @@ static window draw_window(tn_rand *r, bool pointwise, bool dilated)
     return s;
 }
 
-static float *fill(tn_rand *r, int64_t count)
-{
-    float *v = calloc((size_t)count, sizeof *v);
-    assert_non_null(v);
-    for (int64_t i = 0; i < count; i++) {
-        v[i] = (float)tn_rand_real(r, -1, 1);
-    }
-    return v;
-}
-
 static void draw(pair *p, tn_rand *r)
 {
     memset(p, 0, sizeof *p);
@@ -86,14 +73,14 @@ static void draw(pair *p, tn_rand *r)
 static void data(pair *p, tn_rand *r)
 {
     const int64_t second = p->e * (p->dense ? p->e : 1) * p->two.kernel[0] * p->two.kernel[1];
-    p->x = fill(r, p->n * p->c * p->h * p->w);
-    p->w1 = fill(r, p->e * p->c * p->one.kernel[0] * p->one.kernel[1]);
-    p->b1 = fill(r, p->e);
-    p->w2 = fill(r, second);
-    p->b2 = fill(r, p->e);
-    p->r = fill(r, p->n * p->e * p->oh * p->ow);
-    p->y = fill(r, p->n * p->e * p->oh * p->ow);
-    p->mid = fill(r, p->n * p->e * p->mh * p->mw);
+    p->x = tn_unit_numbers(r, p->n * p->c * p->h * p->w);
+    p->w1 = tn_unit_numbers(r, p->e * p->c * p->one.kernel[0] * p->one.kernel[1]);
+    p->b1 = tn_unit_numbers(r, p->e);
+    p->w2 = tn_unit_numbers(r, second);
+    p->b2 = tn_unit_numbers(r, p->e);
+    p->r = tn_unit_numbers(r, p->n * p->e * p->oh * p->ow);
+    p->y = tn_unit_numbers(r, p->n * p->e * p->oh * p->ow);
+    p->mid = tn_unit_numbers(r, p->n * p->e * p->mh * p->mw);
 }
 
 static void release(pair *p)
@@ -396,15 +383,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(price_decides), cmocka_unit_test(pairs_agree), cmocka_unit_test(some_stay_apart),
         cmocka_unit_test(steps_on_images_have_their_own_programs), cmocka_unit_test(a_search_chooses),
     };
-    tn_cl_driver driver;
-    tn_cpu cpu;
-    const char *reason;
     cases = argc > 1 ? (unsigned)atoi(argv[1]) : cases;
     tn_heap_init(&heap, NULL, NULL, NULL);
-    tn_cpu_detect(&cpu);
-    if (tn_cl_driver_open(&driver, &reason)) {
-        (void)tn_cl_context_open(&device, &driver, &heap, &cpu, NULL);
-    }
+    device = tn_unit_device(&heap);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     tn_cl_context_close(device);
     return failed;

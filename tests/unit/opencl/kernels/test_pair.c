@@ -2,18 +2,15 @@
 // Two convolutions of one map that a concat joins, one of them pointwise, in one kernel: against the same graph with each on its own, over random
 // shapes, windows, orders and tiles, images and buffers, kernels that report writes outside their grids. And where they must stay apart.
 //   test_pair [RANDOM CASES]
-#include "support/unit.h"
+#include "unit/opencl/cl_unit.h"
 
-#include "exec/opencl/cl_flow.h"
 #include "ir/edit.h"
 #include "ops/move/op_copy.h"
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_pool.h"
-#include "support/case.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static tn_heap heap;
@@ -28,16 +25,6 @@ typedef struct fork {
     bool early;                       // the first branch has a reader before the second one
     float *x, *weights[2], *lists[2], *y, *extra;
 } fork_t;
-
-static float *fill(tn_rand *r, int64_t count)
-{
-    float *v = calloc((size_t)count, sizeof *v);
-    assert_non_null(v);
-    for (int64_t i = 0; i < count; i++) {
-        v[i] = (float)tn_rand_real(r, -1, 1);
-    }
-    return v;
-}
 
 static void draw(fork_t *f, tn_rand *r)
 {
@@ -62,13 +49,13 @@ static void draw(fork_t *f, tn_rand *r)
 
 static void data(fork_t *f, tn_rand *r)
 {
-    f->x = fill(r, f->n * f->c * f->h * f->w);
-    f->extra = fill(r, f->n * f->o[0] * f->oh * f->ow);
-    f->y = fill(r, f->n * (f->o[0] + f->o[1]) * f->oh * f->ow);
+    f->x = tn_unit_numbers(r, f->n * f->c * f->h * f->w);
+    f->extra = tn_unit_numbers(r, f->n * f->o[0] * f->oh * f->ow);
+    f->y = tn_unit_numbers(r, f->n * (f->o[0] + f->o[1]) * f->oh * f->ow);
     for (int i = 0; i < 2; i++) {
         const int64_t k = i == f->point ? 1 : f->kernel;
-        f->weights[i] = fill(r, f->o[i] * f->c * k * k);
-        f->lists[i] = fill(r, f->o[i]);
+        f->weights[i] = tn_unit_numbers(r, f->o[i] * f->c * k * k);
+        f->lists[i] = tn_unit_numbers(r, f->o[i]);
     }
 }
 
@@ -159,7 +146,7 @@ static void try(fork_t *f, tn_rand *r, const char *what, int wanted)
     data(f, r);
     tn_arena_init(&arena, &heap);
     tn_graph *graph = graph_of(f, &arena);
-    float *apart = fill(r, results);
+    float *apart = tn_unit_numbers(r, results);
     device->pairs = 1;
     assert_int_equal(run(f, graph, apart, what), 0);
     device->pairs = 2;
@@ -240,15 +227,9 @@ static void some_stay_apart(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(forks_agree), cmocka_unit_test(some_stay_apart)};
-    tn_cl_driver driver;
-    tn_cpu cpu;
-    const char *reason;
     cases = argc > 1 ? (unsigned)atoi(argv[1]) : cases;
     tn_heap_init(&heap, NULL, NULL, NULL);
-    tn_cpu_detect(&cpu);
-    if (tn_cl_driver_open(&driver, &reason)) {
-        (void)tn_cl_context_open(&device, &driver, &heap, &cpu, NULL);
-    }
+    device = tn_unit_device(&heap);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     tn_cl_context_close(device);
     return failed;

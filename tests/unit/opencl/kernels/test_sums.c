@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long sums and large means on the OpenCL device against float64: reductions of millions of elements, and normalisations of values that are
 // hundreds of times their deviation. Skipped where there is no device.
-#include "support/unit.h"
+#include "unit/opencl/cl_unit.h"
 
-#include "exec/opencl/cl_flow.h"
 #include "ir/edit.h"
 #include "ops/math/op_reduce.h"
 #include "ops/nn/op_norm.h"
@@ -11,7 +10,6 @@
 #include "ops/nn/op_softmax.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 enum { MANY = 1 << 22, LINE = 1 << 18 };
 
@@ -170,16 +168,10 @@ static void softmax_sums(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(reductions), cmocka_unit_test(large_means), cmocka_unit_test(softmax_sums)};
-    tn_cl_driver driver;
-    tn_cpu cpu;
-    const char *reason;
     tn_heap_init(&heap, NULL, NULL, NULL);
-    tn_cpu_detect(&cpu);
     x = malloc(MANY * sizeof *x);
     y = malloc(MANY * sizeof *y);
-    if (x && y && tn_cl_driver_open(&driver, &reason)) {
-        (void)tn_cl_context_open(&device, &driver, &heap, &cpu, NULL);
-    }
+    device = x && y ? tn_unit_device(&heap) : NULL;
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     tn_cl_context_close(device);
     free(x);

@@ -3,18 +3,15 @@
 // activation and residual, kernels that report writes outside their grids; and the rounding error that docs/opencl.md states. Without a
 // device only the choice by price is tested.
 //   test_winograd [RANDOM CASES]
-#include "support/unit.h"
+#include "unit/opencl/cl_unit.h"
 
-#include "exec/opencl/cl_flow.h"
 #include "exec/opencl/tune/cl_search.h"
 #include "exec/opencl/tune/cl_table.h"
 #include "ir/edit.h"
 #include "ops/nn/op_conv.h"
-#include "support/case.h"
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static tn_heap heap;
@@ -46,16 +43,6 @@ static layer draw(tn_rand *r)
 
 static int64_t out_h(const layer *l) { return l->h + l->pads[0] + l->pads[2] - 2; }
 static int64_t out_w(const layer *l) { return l->w + l->pads[1] + l->pads[3] - 2; }
-
-static float *fill(tn_rand *r, int64_t count)
-{
-    float *v = calloc((size_t)count, sizeof *v);
-    assert_non_null(v);
-    for (int64_t i = 0; i < count; i++) {
-        v[i] = (float)tn_rand_real(r, -1, 1);
-    }
-    return v;
-}
 
 typedef struct data {
     float *x, *w, *bias, *residual, *y;
@@ -151,7 +138,7 @@ static double try_layer(const layer *l, tn_rand *r, int block)
 {
     tn_arena arena;
     const int64_t results = l->n * l->o * out_h(l) * out_w(l);
-    data d = {fill(r, l->n * l->c * l->h * l->w), fill(r, l->o * l->c * 9), fill(r, l->o), fill(r, results), fill(r, results)};
+    data d = {tn_unit_numbers(r, l->n * l->c * l->h * l->w), tn_unit_numbers(r, l->o * l->c * 9), tn_unit_numbers(r, l->o), tn_unit_numbers(r, results), tn_unit_numbers(r, results)};
     tn_arena_init(&arena, &heap);
     tn_graph *graph = graph_of(l, &d, &arena);
     device->winograd = block;
@@ -262,7 +249,7 @@ static void a_search_chooses(void **state)
     need_device();
     device->buffers_only = true;
     tn_arena_init(&arena, &heap);
-    data d = {.w = fill(&r, l.o * l.c * 9)};
+    data d = {.w = tn_unit_numbers(&r, l.o * l.c * 9)};
     tn_graph *graph = graph_of(&l, &d, &arena);
     const tn_flow_request request = {.graph = graph, .store = "buffer", .precision = "fp32", .diag = &diag};
     assert_int_equal(tn_cl_flow_make(device, &request, &flow), TN_OK);
@@ -294,15 +281,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(price_decides), cmocka_unit_test(layers_agree), cmocka_unit_test(error_is_bounded), cmocka_unit_test(table_decides),
         cmocka_unit_test(a_search_chooses),
     };
-    tn_cl_driver driver;
-    tn_cpu cpu;
-    const char *reason;
     cases = argc > 1 ? (unsigned)atoi(argv[1]) : cases;
     tn_heap_init(&heap, NULL, NULL, NULL);
-    tn_cpu_detect(&cpu);
-    if (tn_cl_driver_open(&driver, &reason)) {
-        (void)tn_cl_context_open(&device, &driver, &heap, &cpu, NULL);
-    }
+    device = tn_unit_device(&heap);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     tn_cl_context_close(device);
     return failed;

@@ -110,14 +110,7 @@ __kernel GROUP void run(PARAMETERS)
                 continue;
             }
             const int at = (ob + k) * ow + px[j], row = pn[j] * oh + py[j];
-#ifdef BIAS
-            v += B_READ(ob + k, 0);
-#endif
-#ifdef RESIDUAL
-            v += R_READ(at, row);
-#endif
-            v = ACT(v);
-            Y_WRITE(at, row, MASK(ob + k, v));
+            RESULT(ob + k, at, row, v);
         }
     }
 }

@@ -54,14 +54,7 @@ __kernel GROUP void run(PARAMETERS)
         if (py + j < oh) {
             const int at = cb * ow + px, row = pn * oh + py + j;
             float4 v = acc[j];
-#ifdef BIAS
-            v += B_READ(cb, 0);
-#endif
-#ifdef RESIDUAL
-            v += R_READ(at, row);
-#endif
-            v = ACT(v);
-            Y_WRITE(at, row, MASK(cb, v));
+            RESULT(cb, at, row, v);
         }
     }
 }

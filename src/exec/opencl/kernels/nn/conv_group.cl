@@ -30,12 +30,5 @@ __kernel void run(PARAMETERS)
     }
     float4 v = (float4)(lanes[0], lanes[1], lanes[2], lanes[3]);
     const int at = ob * ow + px;
-#ifdef BIAS
-    v += B_READ(ob, 0);
-#endif
-#ifdef RESIDUAL
-    v += R_READ(at, row);
-#endif
-    v = ACT(v);
-    Y_WRITE(at, row, MASK(ob, v));
+    RESULT(ob, at, row, v);
 }

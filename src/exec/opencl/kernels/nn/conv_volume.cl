@@ -41,12 +41,6 @@ __kernel void run(PARAMETERS)
     for (int l = 0; l < LANES; l++) {
         const int to = (pn * results + o + l) * od * oh * ow + at;
         float v = acc[l];
-#ifdef BIAS
-        v += bias[o + l];
-#endif
-#ifdef RESIDUAL
-        v += residual[to];
-#endif
-        y[to] = ACT(v);
+        RESULT(to, o + l, v);
     }
 }

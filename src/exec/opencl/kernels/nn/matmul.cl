@@ -37,13 +37,7 @@ __kernel __attribute__((reqd_work_group_size(8, 8, 1))) void run(PARAMETERS)
             if (row < m && col < n) {
                 const int at = (batch * m + row) * n + col;
                 float v = acc[i][j] * alpha;
-#ifdef BIAS
-                v += bias[col];
-#endif
-#ifdef RESIDUAL
-                v += residual[at];
-#endif
-                y[at] = ACT(v);
+                RESULT(at, col, v);
             }
         }
     }

@@ -32,12 +32,6 @@ __kernel GROUP void run(PARAMETERS)
     for (int i = part; i < M && col < n; i += PARTS) {
         const int at = (batch * M + i) * n + col;
         float v = sums[(slot * M + i) * PARTS] * alpha;
-#ifdef BIAS
-        v += bias[col];
-#endif
-#ifdef RESIDUAL
-        v += residual[at];
-#endif
-        y[at] = ACT(v);
+        RESULT(at, col, v);
     }
 }

@@ -27,12 +27,6 @@ __kernel GROUP void run(PARAMETERS)
         }
         const int at = (batch * M + i) * n + col;
         v *= alpha;
-#ifdef BIAS
-        v += bias[col];
-#endif
-#ifdef RESIDUAL
-        v += residual[at];
-#endif
-        y[at] = ACT(v);
+        RESULT(at, col, v);
     }
 }

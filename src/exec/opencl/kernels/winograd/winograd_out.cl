@@ -49,13 +49,6 @@ __kernel void run(PARAMETERS)
             }
         }
         const int column = ob * ow + px + c, line_at = pn * oh + py;
-#ifdef BIAS
-        v += B_READ(ob, 0);
-#endif
-#ifdef RESIDUAL
-        v += R_READ(column, line_at);
-#endif
-        v = ACT(v);
-        Y_WRITE(column, line_at, MASK(ob, v));
+        RESULT(ob, column, line_at, v);
     }
 }

@@ -54,7 +54,8 @@ tn_cl_mem *tn_cl_conv_operand(tn_cl_build *b, const tn_cl_conv *reader, tn_cl_va
 // Operand 0 of the convolution `reader`, and what tn_cl_conv_results gives of `l`, as arguments; window and sides of `l` as macros and numbers.
 void tn_cl_conv_operands(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m, const tn_cl_conv *reader);
 void tn_cl_conv_window(tn_cl_build *b, const tn_cl_conv *l);
-// Bias, residual, result and activation as arguments of the step that is being written.
+// Bias, residual, result and activation as arguments of the step that is being written, and what all convolutions end with as the macro
+// RESULT(block, x, y, sum): it stores act(sum + bias + residual) for four channels of a pixel.
 void tn_cl_conv_results(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m);
 
 // Results of one side of a tile (2 or 4) where Winograd's way is the cheaper one, or 0: direct. By a measured row of the table, else by

@@ -106,15 +106,15 @@ void tn_cl_conv_results(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_me
 {
     if (m->bias) {
         tn_cl_in_grid(b, "B", m->bias);
-        tn_cl_define(b, "BIAS", "1");
     }
     if (m->residual) {
         tn_cl_in_grid(b, "R", m->residual);
-        tn_cl_define(b, "RESIDUAL", "1");
     }
     tn_cl_out_grid(b, "Y", m->y);
     tn_cl_act(b, l->act);
     tn_cl_mask(b, l->y.c);
+    tn_cl_define(b, "RESULT(block, px, py, sum)", "do { float4 v_ = (sum)%s%s; v_ = ACT(v_); Y_WRITE(px, py, MASK(block, v_)); } while (0)",
+                 m->bias ? " + B_READ(block, 0)" : "", m->residual ? " + R_READ(px, py)" : "");
 }
 
 void tn_cl_conv_operands(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, const tn_cl_conv *reader)

@@ -73,14 +73,7 @@ static void emit_conv(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     tn_cl_begin(b, "conv_volume");
     tn_cl_in(b, "float", "x", mems[0]);
     tn_cl_in(b, "float", "f", mems[1]);
-    if (mems[2]) {
-        tn_cl_in(b, "float", "bias", mems[2]);
-        tn_cl_define(b, "BIAS", "1");
-    }
-    if (mems[3]) {
-        tn_cl_in(b, "float", "residual", mems[3]);
-        tn_cl_define(b, "RESIDUAL", "1");
-    }
+    tn_cl_plain_result(b, mems[2], mems[3], turned ? &deconv->act : &conv->act);
     tn_cl_out(b, "float", "y", to);
     window_args(b, &w);
     tn_cl_int(b, "channels", channels);
@@ -91,7 +84,6 @@ static void emit_conv(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     if (turned) {
         tn_cl_define(b, "DECONV", "1");
     }
-    tn_cl_act(b, turned ? &deconv->act : &conv->act);
     tn_cl_end(b, (size_t)(w.out[0] * w.out[1] * w.out[2]), (size_t)(results / lanes), (size_t)out[0]->shape.dims[0]);
 }
 
