@@ -310,6 +310,33 @@ static tn_status prepare_einsum(tn_prepare *prepare)
     return TN_OK;
 }
 
+bool tn_einsum_form_of(const tn_query *query, tn_einsum_form *form)
+{
+    const tn_einsum_attr *attr = query->attr;
+    const tn_shape *shapes[TN_MAX_IN];
+    einsum_params p = {.n_summed = 0};
+    for (int i = 0; i < query->n_in; i++) {
+        shapes[i] = &query->in[i]->shape;
+    }
+    if (query->n_in > TN_EINSUM_OPERANDS || read_equation(&p.e, attr->equation, shapes, query->n_in)) {
+        return false;
+    }
+    p.n_summed = summed_labels(&p.e, p.summed);
+    if (p.n_summed > TN_MAX_RANK) {
+        return false;
+    }
+    set_strides(&p, query->in);
+    *form = (tn_einsum_form){.kept = p.e.out.rank, .summed = p.n_summed};
+    for (int i = 0; i < form->kept + form->summed; i++) {
+        const int label = i < form->kept ? p.e.out.labels[i] : p.summed[i - form->kept];
+        form->sizes[i] = p.e.sizes[label];
+        for (int k = 0; k < query->n_in; k++) {
+            form->strides[k][i] = p.strides[k][label];
+        }
+    }
+    return true;
+}
+
 // Adds to at[k] where element `index` over the given labels (row-major, last one fastest) lies in each operand.
 static void place(const einsum_params *p, const uint8_t *labels, int n, int64_t index, int64_t *at)
 {

@@ -22,6 +22,17 @@ typedef struct tn_gemm_attr { bool trans_a, trans_b; double alpha, beta; } tn_ge
 
 typedef struct tn_einsum_attr { const char *equation; } tn_einsum_attr;
 
+// An einsum as loops: dims of the result, in order, then those that are summed, and how far a step along each goes in each operand.
+#define TN_EINSUM_OPERANDS 4
+typedef struct tn_einsum_form {
+    int kept, summed;
+    int64_t sizes[2 * TN_MAX_RANK], strides[TN_EINSUM_OPERANDS][2 * TN_MAX_RANK];
+} tn_einsum_form;
+
+// false: more operands or summed dims than the form holds.
+struct tn_query;
+bool tn_einsum_form_of(const struct tn_query *query, tn_einsum_form *form);
+
 extern const tn_op tn_op_matmul;
 extern const tn_op tn_op_gemm;
 extern const tn_op tn_op_einsum;

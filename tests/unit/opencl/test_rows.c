@@ -150,10 +150,16 @@ static void try_case(const tn_case_family *family, unsigned index)
 }
 
 // A driver builds a program for most cases, a quarter of a second each. Unless the family is named, of one with many cases a fixed draw of
-// about two in five is taken; families of handwritten kernels run whole under ctest -L oclgrind.
+// one in four is taken; families of handwritten kernels run whole under ctest -L oclgrind.
 static bool is_drawn(const tn_case_family *family, unsigned index)
 {
-    return wanted_family || only_list || family->listed <= 12 || (index * 2654435761u >> 16) % 5 < 2;
+    return wanted_family || only_list || family->listed <= 12 || (index * 2654435761u >> 16) % 4 == 0;
+}
+
+// Families that list few cases draw among several operators.
+static unsigned cases_of(const tn_case_family *family)
+{
+    return family->listed + (family->listed <= 8 && !wanted_family ? 4 * random_cases : random_cases);
 }
 
 static void rows_agree(void **state)
@@ -165,7 +171,7 @@ static void rows_agree(void **state)
     }
     device->checked = true;
     for (const tn_case_family *const *family = tn_case_families; *family; family++) {
-        for (unsigned i = 0; i < (*family)->listed + random_cases && (!wanted_family || strcmp((*family)->name, wanted_family) == 0); i++) {
+        for (unsigned i = 0; i < cases_of(*family) && (!wanted_family || strcmp((*family)->name, wanted_family) == 0); i++) {
             device->buffers_only = i % 2 == 1;
             device->baked = i % 9 == 0;
             device->no_sampler = i % 4 == 0;

@@ -22,13 +22,14 @@ const tn_cl_row *tn_cl_row_for(const tn_query *query, const char **why);   // NU
 // The device has room for the node: no tensor, in the form that the row wants, is larger than its largest block, nor all of them than its memory.
 bool tn_cl_within(const tn_cl_facts *facts, const tn_query *query, const tn_cl_row *row, const char **why);
 bool tn_cl_row_exists(const tn_op *op);                                     // for some types and shapes
+bool tn_cl_form_exists(const tn_op *op);                                    // of rows_typed.c, whose row names no operator
 bool tn_cl_row_takes_grid(const tn_op *op);
 
 // Tables, by file.
 extern const tn_cl_row_list tn_cl_rows_conv, tn_cl_rows_pool, tn_cl_rows_loop, tn_cl_rows_typed, tn_cl_rows_copy, tn_cl_rows_matmul,
     tn_cl_rows_reduce, tn_cl_rows_norm, tn_cl_rows_index, tn_cl_rows_rnn, tn_cl_rows_quant, tn_cl_rows_qconv, tn_cl_rows_qmap, tn_cl_rows_attention,
     tn_cl_rows_axes, tn_cl_rows_resize, tn_cl_rows_arg, tn_cl_rows_scatter,
-    tn_cl_rows_volume, tn_cl_rows_nbits;
+    tn_cl_rows_volume, tn_cl_rows_nbits, tn_cl_rows_select, tn_cl_rows_sample, tn_cl_rows_einsum;
 
 #define TN_CL_EXPORT(stem, array) const tn_cl_row_list tn_cl_rows_##stem = {array, sizeof(array) / sizeof((array)[0])}
 

@@ -156,9 +156,20 @@ static bool match_global(const tn_query *query, const char **why)
     return query->in[0]->dtype == TN_F32 && query->in[0]->shape.rank > 2;
 }
 
+static bool match_lp(const tn_query *query, const char **why)
+{
+    const int64_t p = ((const tn_global_pool_attr *)query->attr)->p;
+    if (!match_global(query, why)) {
+        return false;
+    }
+    *why = "a norm that is neither 1 nor 2";
+    return p == 1 || p == 2;
+}
+
 static void emit_global(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
 {
-    const kind *k = kind_of(query->op == &tn_op_global_max_pool ? &tn_op_reduce_max : &tn_op_reduce_mean);
+    const bool lp = query->op == &tn_op_global_lp_pool, one = lp && ((const tn_global_pool_attr *)query->attr)->p == 1;
+    const kind *k = kind_of(query->op == &tn_op_global_max_pool ? &tn_op_reduce_max : !lp ? &tn_op_reduce_mean : one ? &tn_op_reduce_l1 : &tn_op_reduce_l2);
     reduce_step(b, k, ((UINT32_C(1) << in[0]->shape.rank) - 1) & ~UINT32_C(3), in[0], out[0]);
 }
 
@@ -166,6 +177,7 @@ static void emit_global(tn_cl_build *b, const tn_query *query, tn_cl_value *cons
 
 static const tn_cl_row rows[] = {ROW(sum), ROW(mean), ROW(max), ROW(min), ROW(prod), ROW(l1), ROW(l2), ROW(sum_square), ROW(log_sum),
                                  {.op = &tn_op_global_average_pool, .match = match_global, .emit = emit_global},
+                                 {.op = &tn_op_global_lp_pool, .match = match_lp, .emit = emit_global},
                                  {.op = &tn_op_global_max_pool, .match = match_global, .emit = emit_global}};
 
 TN_CL_EXPORT(reduce, rows);

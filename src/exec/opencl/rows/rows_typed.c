@@ -9,6 +9,8 @@
 #include "ops/math/op_unary.h"
 #include "ops/nn/op_activation.h"
 
+#include <stdio.h>
+
 enum { ANY, INTEGERS, FLOATS, BOOLS };     // types of operand 0 that the expression holds for
 
 typedef struct form {
@@ -53,6 +55,54 @@ static const form forms[] = {
     {&tn_op_atanh, 1, FLOATS, "atanh(a)"},
 };
 
+// ---- forms that their attributes change ----
+
+// Never 0: a division by it is an error that kernels do not find.
+static bool no_zeros(const tn_tensor *tensor)
+{
+    const int64_t count = tensor->data ? tn_tensor_count(tensor) : 0;
+    for (int64_t i = 0; i < count; i++) {
+        if (tn_dtype_load_i64(tensor->dtype, tensor->data, (size_t)i) == 0) {
+            return false;
+        }
+    }
+    return count > 0;
+}
+
+// The expression of an operator with attributes; false: not of this one, or not for these types.
+static bool write_form(const tn_query *query, char *text, size_t size)
+{
+    const tn_dtype dtype = query->in[0]->dtype;
+    const bool whole = tn_dtype_is_int(dtype), real = dtype == TN_F32;
+    if (query->op == &tn_op_mod && query->n_in == 2 && (real || (whole && no_zeros(query->in[1])))) {
+        const bool truncated = ((const tn_mod_attr *)query->attr)->fmod || !(real || tn_dtype_is_signed(dtype));
+        // A remainder by -1 is 0; processors trap for the lowest number. The sign is the divisor's, also of 0.
+        const char *plain = real ? "fmod(a, b)" : tn_dtype_is_signed(dtype) ? "(T)((b) == -1 ? 0 : (a) % (b))" : "(T)((a) % (b))";
+        const char *turned = real ? "(fmod(a, b) == 0.0f ? copysign(0.0f, b) : (fmod(a, b) < 0.0f) != (b < 0.0f) ? fmod(a, b) + b : fmod(a, b))"
+                                  : "(T)((b) == -1 ? 0 : (a) % (b) != 0 && ((a) % (b) < 0) != ((b) < 0) ? (a) % (b) + (b) : (a) % (b))";
+        (void)snprintf(text, size, "%s", truncated ? plain : turned);
+    } else if (query->op == &tn_op_bit_shift && query->n_in == 2 && whole) {
+        const bool left = ((const tn_bit_shift_attr *)query->attr)->left;
+        const int bits = (int)tn_dtype_bytes(dtype) * 8;
+        (void)snprintf(text, size, "(T)((b) < 0 || (b) >= %d ? %s : (T)(%s))", bits, left ? "(T)0" : "(T)((a) < 0 ? -1 : 0)",
+                       left ? "(ulong)(a) << (b)" : "(a) >> (b)");
+    } else if (query->op == &tn_op_is_inf && real) {
+        const tn_is_inf_attr *attr = query->attr;
+        (void)snprintf(text, size, "(T)(isinf(a) && ((a) < 0.0f ? %d : %d))", attr->detect_negative, attr->detect_positive);
+    } else if (query->op == &tn_op_shrink && real) {
+        const tn_activation_attr *attr = query->attr;
+        (void)snprintf(text, size, "((a) < %.9ef ? (a) + %.9ef : (a) > %.9ef ? (a) - %.9ef : isnan(a) ? (a) : 0.0f)", -attr->alpha, attr->beta,
+                       attr->alpha, attr->beta);
+    } else if (query->op == &tn_op_thresholded_relu && real) {
+        (void)snprintf(text, size, "(isnan(a) || (a) > %.9ef ? (a) : 0.0f)", ((const tn_activation_attr *)query->attr)->alpha);
+    } else if (query->op == &tn_op_clip && whole && query->n_in > 1) {
+        (void)snprintf(text, size, query->n_in == 3 ? "((a) < (b) ? (b) > (c) ? (c) : (b) : (a) > (c) ? (c) : (a))" : "max(a, b)");
+    } else {
+        return false;
+    }
+    return true;
+}
+
 static const char *const names[] = {"a", "b", "c"};
 
 static const form *form_of(const tn_query *query)
@@ -66,6 +116,16 @@ static const form *form_of(const tn_query *query)
         }
     }
     return NULL;
+}
+
+bool tn_cl_form_exists(const tn_op *op)
+{
+    for (size_t i = 0; i < TN_COUNT(forms); i++) {
+        if (forms[i].op == op) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static bool known_types(const tn_query *query, const char **why)
@@ -82,7 +142,8 @@ static bool known_types(const tn_query *query, const char **why)
 
 static bool match_form(const tn_query *query, const char **why)
 {
-    if (!query->n_in || !query->in[0] || !form_of(query)) {
+    char text[256];
+    if (!query->n_in || !query->in[0] || (!form_of(query) && !write_form(query, text, sizeof text))) {
         return false;
     }
     return known_types(query, why);
@@ -91,8 +152,10 @@ static bool match_form(const tn_query *query, const char **why)
 static void emit_form(tn_cl_build *b, const tn_query *query, tn_cl_value *const *in, tn_cl_value *const *out)
 {
     const form *f = form_of(query);
+    char text[256];
+    (void)write_form(query, text, sizeof text);
     tn_cl_elementwise_begin(b, in, query->n_in, out[0]);
-    tn_cl_expression(b, in, names, query->n_in, out[0], "%s", f->text);
+    tn_cl_expression(b, in, names, query->n_in, out[0], "%s", f ? f->text : text);
     tn_cl_end(b, (size_t)tn_cl_count(out[0]), 1, 1);
 }
 
@@ -119,7 +182,10 @@ static void emit_cast(tn_cl_build *b, const tn_query *query, tn_cl_value *const 
     (void)query;
 }
 
+#define FORM(NAME) {.op = &tn_op_##NAME, .match = match_form, .emit = emit_form}
+
 static const tn_cl_row rows[] = {
+    FORM(mod), FORM(bit_shift), FORM(is_inf), FORM(shrink), FORM(thresholded_relu),
     {.op = &tn_op_cast, .match = match_cast, .emit = emit_cast},
     {.match = match_form, .emit = emit_form},
 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Normalisation of lines of n neighbouring elements of plain a [lines, n]: (x - mean) / sqrt(variance + epsilon) * scale + bias. Two
 // passes, so that large means do not eat the variance; the second also finds what the rounded mean is off by (Chan, Golub and LeVeque 1983).
-// SCALE_AT(line, i): the element of scale and bias that belongs to element i. With RMS the mean is left out.
+// SCALE_AT(line, i): the element of scale and bias that belongs to element i. With RMS the mean is left out. STATISTICS: mean and factor of each line are results, too.
 float total(__local float *sums, int part, float v)
 {
     barrier(CLK_LOCAL_MEM_FENCE);
@@ -49,6 +49,12 @@ __kernel GROUP void run(PARAMETERS)
     off = total(sums, part, rest) / (float)n;
 #endif
     const float factor = 1.0f / sqrt(max(total(sums, part, WHOLE(sum, lost)) / (float)n - off * off, 0.0f) + epsilon);
+#ifdef STATISTICS
+    if (part == 0) {
+        means[line] = mean + off;
+        factors[line] = factor;
+    }
+#endif
     for (int i = part; i < n; i += PARTS) {
         float v = ((x[i] - mean) - off) * factor;
         v *= scale[SCALE_AT(line, i)];

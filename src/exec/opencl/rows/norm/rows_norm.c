@@ -59,7 +59,12 @@ static void emit_lines(tn_cl_build *b, const tn_query *query, tn_cl_value *const
     const size_t parts = parts_for(b, n);
     const bool biased = query->n_in > 2 && in[2];
     tn_cl_mem *from = tn_cl_plain(b, in[0]), *scale = tn_cl_plain(b, in[1]), *bias = biased ? tn_cl_plain(b, in[2]) : NULL;
-    tn_cl_mem *to = tn_cl_new_plain(b, out[0]);
+    tn_cl_mem *to = tn_cl_new_plain(b, out[0]), *means = NULL, *factors = NULL;
+    const size_t bytes = (size_t)(tn_cl_count(in[0]) / n) * sizeof(float);
+    if (query->n_out > 1) {
+        means = out[1] ? tn_cl_new_plain(b, out[1]) : tn_cl_take_plain(b, bytes);
+        factors = query->n_out > 2 && out[2] ? tn_cl_new_plain(b, out[2]) : tn_cl_take_plain(b, bytes);
+    }
     tn_cl_begin(b, "norm");
     tn_cl_in(b, "float", "a", from);
     tn_cl_in(b, "float", "scale", scale);
@@ -71,6 +76,11 @@ static void emit_lines(tn_cl_build *b, const tn_query *query, tn_cl_value *const
         tn_cl_define(b, "RMS", "1");
     }
     tn_cl_out(b, "float", "y", to);
+    if (query->n_out > 1) {
+        tn_cl_out(b, "float", "means", means);
+        tn_cl_out(b, "float", "factors", factors);
+        tn_cl_define(b, "STATISTICS", "1");
+    }
     tn_cl_int(b, "n", n);
     tn_cl_real(b, "epsilon", epsilon);
     tn_cl_local(b, "float", "sums", parts * sizeof(float));
@@ -97,7 +107,7 @@ static bool layer_line(const tn_query *query, int64_t *n)
 static bool match_layer(const tn_query *query, const char **why)
 {
     int64_t n;
-    if (!match_f32(query, why)) {
+    if (query->op == &tn_op_rms_norm ? !match_f32(query, why) : !tn_cl_all_f32(query, why)) {
         return false;
     }
     *why = "a scale that is broadcast";
