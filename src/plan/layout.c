@@ -90,19 +90,20 @@ double tn_work_cost(tn_work *work, const tn_kernel *row, const tn_query *query, 
     return tn_kernel_cost(row, query, macs);
 }
 
-// What the bytes are priced at that a row would hold for a node: packed weights, copies of weights that the file holds at an odd
-// address, and, where asked for, its workspace.
-static double hold_price(tn_work *work, const tn_kernel *row, const tn_query *query)
+// The bytes that a row would hold for a node: packed weights, copies of weights that the file holds at an odd address, and its workspace.
+static void count_held(tn_work *work, const tn_query *query, tn_choice *choice)
 {
+    const tn_kernel *row = choice->row;
     if (work->byte_ns <= 0) {
-        return 0;
+        return;
     }
     tn_diag unheard = {0};
     tn_prepare prepare = {.query = query, .row = row, .arena = &work->scratch, .diag = &unheard};
     if (row->prepare && row->prepare(&prepare) != TN_OK) {
-        return 1e30;     // binding it says what is wrong
+        choice->held = 1e30;     // binding it says what is wrong
+        return;
     }
-    double bytes = work->transient ? (double)prepare.scratch_bytes : 0;
+    double bytes = 0;
     bool packed[TN_MAX_IN] = {false};
     for (int i = 0; i < prepare.n_packs; i++) {
         bytes += (double)prepare.packs[i].bytes;
@@ -114,7 +115,13 @@ static double hold_price(tn_work *work, const tn_kernel *row, const tn_query *qu
             bytes += (double)size;
         }
     }
-    return bytes * work->byte_ns;
+    choice->held = bytes;
+    choice->passing = (double)prepare.scratch_bytes;
+}
+
+static double hold_price(const tn_work *work, const tn_choice *choice)
+{
+    return work->byte_ns > 0 ? (choice->held + (work->transient ? choice->passing : 0)) * work->byte_ns : 0;
 }
 
 typedef struct gather {
@@ -135,8 +142,9 @@ static void consider(gather *g, const tn_kernel *row, uint8_t in, uint8_t out)
     if (g->count == TN_MAX_CHOICES || !tn_kernel_accepts(row, &query, g->work->context->cpu.features, &why)) {
         return;
     }
-    g->choices[g->count++] = (tn_choice){.row = row, .in = in, .out = out, .cost = tn_work_cost(g->work, row, &query, g->macs),
-                                         .hold = hold_price(g->work, row, &query)};
+    tn_choice *choice = &g->choices[g->count++];
+    *choice = (tn_choice){.row = row, .in = in, .out = out, .cost = tn_work_cost(g->work, row, &query, g->macs)};
+    count_held(g->work, &query, choice);
 }
 
 // "op=version" pins in the session's options: a row of another version does not count.
@@ -234,7 +242,8 @@ static void mark_tuned(tn_work *work, const tn_node *node, tn_choice *choices, i
     }
 }
 
-int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices)
+// All rows that can run a node.
+static int all_choices(tn_work *work, const tn_node *node, tn_choice *choices)
 {
     if (node->n_in > TN_MAX_IN || node->n_out > TN_MAX_OUT) {
         return 0;
@@ -242,17 +251,31 @@ int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices)
     gather g = {.work = work, .node = node, .choices = choices, .macs = tn_work_macs(work, node)};
     tn_registry_visit(node->op, visit_row, &g);
     mark_tuned(work, node, choices, g.count);
-    int kept = 0;
-    for (int i = 0; i < g.count; i++) {
+    return g.count;
+}
+
+// Those that are worth looking at, at today's price of a byte, to `kept`, which may be `choices` itself.
+static int best_choices(const tn_work *work, tn_choice *choices, int count, tn_choice *kept)
+{
+    int n = 0;
+    for (int i = 0; i < count; i++) {
+        choices[i].hold = hold_price(work, &choices[i]);
+    }
+    for (int i = 0; i < count; i++) {
         bool dominated = false;
-        for (int j = 0; j < g.count && !dominated; j++) {
+        for (int j = 0; j < count && !dominated; j++) {
             dominated = j != i && same_layouts(&choices[j], &choices[i]) && better(work, &choices[j], &choices[i]) && !better(work, &choices[i], &choices[j]);
         }
         if (!dominated) {
-            choices[kept++] = choices[i];
+            kept[n++] = choices[i];
         }
     }
-    return kept;
+    return n;
+}
+
+int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices)
+{
+    return best_choices(work, choices, all_choices(work, node, choices), choices);
 }
 
 // ---- prices ----
@@ -519,40 +542,61 @@ static tn_status tables(tn_work *work)
     return TN_OK;
 }
 
-static tn_status gather_choices(search *s)
+// Rows of each node, by position in the graph's order: all, and those that are worth looking at.
+struct tn_row_lists {
+    tn_choice **all, **kept;
+    int *n_all, *n_kept;
+    tn_choice *best;
+};
+
+static tn_status gather_rows(tn_work *work)
 {
-    tn_work *work = s->work;
     const size_t n_nodes = work->graph->n_nodes;
+    struct tn_row_lists *lists = tn_arena_array(&work->scratch, 1, sizeof *lists);
     size_t at = 0;
-    s->choices = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *s->choices);
-    s->counts = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *s->counts);
-    s->best = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *s->best);
-    if (!s->choices || !s->counts || !s->best) {
-        return tn_fail_memory(work->diag, "plan", n_nodes * sizeof *s->best);
+    if (!lists) {
+        return tn_fail_memory(work->diag, "plan", sizeof *lists);
+    }
+    lists->all = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *lists->all);
+    lists->kept = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *lists->kept);
+    lists->n_all = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *lists->n_all);
+    lists->n_kept = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *lists->n_kept);
+    lists->best = tn_arena_array(&work->scratch, n_nodes + 1, sizeof *lists->best);
+    if (!lists->all || !lists->kept || !lists->n_all || !lists->n_kept || !lists->best) {
+        return tn_fail_memory(work->diag, "plan", n_nodes * sizeof *lists->best);
     }
     for (tn_node *node = work->graph->first; node; node = node->next, at++) {
         tn_choice room[TN_MAX_CHOICES];
         if (node->op->flags & TN_OP_CONTROL) {
             continue;
         }
-        s->counts[at] = tn_work_choices(work, node, room);
-        if (!s->counts[at]) {
+        const int count = all_choices(work, node, room);
+        if (!count) {
             return tn_fail(work->diag, TN_UNSUPPORTED, node->name, "%s: no kernel takes operands of these types and shapes%s",
                            node->op->name, work->context->pin ? " (or `pin` names a version that none has)" : "");
         }
-        s->choices[at] = tn_arena_copy(&work->scratch, room, (size_t)s->counts[at] * sizeof *room);
-        if (!s->choices[at]) {
+        lists->n_all[at] = count;
+        lists->all[at] = tn_arena_copy(&work->scratch, room, (size_t)count * sizeof *room);
+        lists->kept[at] = tn_arena_array(&work->scratch, (size_t)count, sizeof *room);
+        if (!lists->all[at] || !lists->kept[at]) {
             return tn_fail_memory(work->diag, node->name, sizeof room);
         }
     }
+    work->rows = lists;
     return TN_OK;
 }
 
-tn_status tn_plan_layout(tn_work *work)
+tn_status tn_plan_rows(tn_work *work)
 {
-    search s = {.work = work, .best_sum = 1e300};
-    TN_TRY(tables(work));
-    TN_TRY(gather_choices(&s));
+    if (!work->rows) {
+        TN_TRY(tables(work));
+        TN_TRY(gather_rows(work));
+    }
+    const struct tn_row_lists *lists = work->rows;
+    search s = {.work = work, .best_sum = 1e300, .choices = lists->kept, .counts = lists->n_kept, .best = lists->best};
+    for (size_t i = 0; i < work->graph->n_nodes; i++) {
+        lists->n_kept[i] = best_choices(work, lists->all[i], lists->n_all[i], lists->kept[i]);
+    }
     for (int from = 0; from < START_COUNT; from++) {
         search_from(&s, (start)from);
     }
@@ -562,6 +606,12 @@ tn_status tn_plan_layout(tn_work *work)
             take(work, node, &s.best[at]);
         }
     }
+    return TN_OK;
+}
+
+tn_status tn_plan_layout(tn_work *work)
+{
+    TN_TRY(tn_plan_rows(work));
     const size_t n_values = work->graph->n_values;
     for (size_t i = 0; i < n_values; i++) {
         tn_value *value = work->graph->values[i];

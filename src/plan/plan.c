@@ -33,62 +33,42 @@ typedef struct thrift {
     bool transient, dry;
 } thrift;
 
-// The rows that a trial led to, by their hash, and the peak with them: most prices lead to the rows of the one before.
-typedef struct trial {
-    uint64_t rows;
-    uint64_t peak;
-} trial;
-
-static uint64_t hash_rows(const tn_work *work)
+// An empty plan and the bench it is made on.
+static tn_status begin(tn_work *work, const tn_plan_request *request, tn_plan_context *context, thrift thrift, tn_diag *diag)
 {
-    uint64_t hash = 0;
-    for (const tn_node *node = work->graph->first; node; node = node->next) {
-        const tn_choice *choice = node->id < work->n_chosen ? &work->chosen[node->id] : NULL;
-        const uint64_t words[3] = {node->id, choice ? (uintptr_t)choice->row : 0, choice ? choice->in + 256u * choice->out : 0};
-        hash = tn_hash(words, sizeof words, hash);
-    }
-    return hash;
-}
-
-// *out stays NULL where `last` (may be NULL) has the rows of this attempt already.
-static tn_status attempt(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, thrift thrift, trial *last, tn_diag *diag)
-{
-    tn_status status = TN_OK;
     tn_plan *plan = tn_take_zero(context->heap, 1, sizeof *plan);
-    tn_work work = {.plan = plan, .request = request, .context = context, .diag = diag, .byte_ns = thrift.byte_ns,
-                    .transient = thrift.transient, .dry = thrift.dry};
+    *work = (tn_work){.plan = plan, .request = request, .context = context, .diag = diag, .byte_ns = thrift.byte_ns,
+                      .transient = thrift.transient, .dry = thrift.dry};
+    tn_arena_init(&work->scratch, context->heap);
     if (!plan) {
         return tn_fail_memory(diag, "plan", sizeof *plan);
     }
-    tn_arena_init(&work.scratch, context->heap);
     tn_arena_init(&plan->arena, context->heap);
     plan->heap = context->heap;
     plan->byte_ns = thrift.byte_ns;
     plan->weights = context->weights;
     plan->graph = tn_graph_clone(request->graph, context->heap, NULL);
-    work.graph = plan->graph;
-    if (!plan->graph) {
-        status = tn_fail_memory(diag, "plan", sizeof(tn_graph));
-        goto done;
-    }
-    for (size_t i = 0; i < TN_COUNT(plan_steps); i++) {
+    work->graph = plan->graph;
+    return plan->graph ? TN_OK : tn_fail_memory(diag, "plan", sizeof(tn_graph));
+}
+
+static tn_status attempt(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, thrift thrift, tn_diag *diag)
+{
+    tn_work work;
+    tn_status status = begin(&work, request, context, thrift, diag);
+    for (size_t i = 0; status == TN_OK && i < TN_COUNT(plan_steps); i++) {
         TN_GO(plan_steps[i].run(&work));
-        if (last && plan_steps[i].run == tn_plan_layout) {
-            const uint64_t before = last->rows;
-            last->rows = hash_rows(&work);
-            if (last->rows == before) {
-                goto done;
-            }
-        }
 #ifdef TN_DEBUG
-        TN_GO(tn_graph_verify(plan->graph, diag));
+        TN_GO(tn_graph_verify(work.graph, diag));
 #endif
     }
-    *out = plan;
-    plan = NULL;
+    if (status == TN_OK) {
+        *out = work.plan;
+        work.plan = NULL;
+    }
 done:
     tn_arena_deinit(&work.scratch);
-    tn_plan_destroy(plan);
+    tn_plan_destroy(work.plan);
     return status;
 }
 
@@ -99,19 +79,15 @@ uint64_t tn_plan_peak(const tn_plan *plan)
 }
 
 // What a plan would need; UINT64_MAX where arithmetic by plain rows is over another limit. Nothing is packed, told or counted.
-static tn_status weigh(trial *last, const tn_plan_request *request, const tn_plan_context *context, thrift thrift, tn_diag *diag)
+static tn_status weigh(uint64_t *peak, const tn_plan_request *request, const tn_plan_context *context, thrift thrift, tn_diag *diag)
 {
     tn_plan_context quiet = *context;
     tn_plan *plan = NULL;
     tn_diag limits = {0};
     quiet.log = NULL;
     thrift.dry = true;
-    const tn_status status = attempt(&plan, request, &quiet, thrift, last, thrift.byte_ns > 0 ? &limits : diag);
-    if (status != TN_OK) {
-        *last = (trial){0, UINT64_MAX};
-    } else if (plan) {
-        last->peak = tn_plan_peak(plan);
-    }
+    const tn_status status = attempt(&plan, request, &quiet, thrift, thrift.byte_ns > 0 ? &limits : diag);
+    *peak = plan ? tn_plan_peak(plan) : UINT64_MAX;
     tn_plan_destroy(plan);
     if (status == TN_LIMIT && thrift.byte_ns > 0) {
         return TN_OK;
@@ -138,25 +114,79 @@ static thrift rung(int index)
     return t;
 }
 
+// Many prices lead to the same rows. A sketch, the plan up to the step that chooses them, tells which; a plan is weighed once for each.
+typedef struct trials {
+    uint64_t rows[2 * PRICES], peaks[2 * PRICES];
+    int count;
+} trials;
+
+static tn_status open_sketch(tn_work *sketch, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag)
+{
+    TN_TRY(begin(sketch, request, context, (thrift){.byte_ns = LOWEST_PRICE, .dry = true}, diag));
+    for (size_t i = 0; plan_steps[i].run != tn_plan_layout; i++) {
+        TN_TRY(plan_steps[i].run(sketch));
+    }
+    return TN_OK;
+}
+
+static uint64_t hash_rows(const tn_work *work)
+{
+    uint64_t hash = 0;
+    for (const tn_node *node = work->graph->first; node; node = node->next) {
+        const tn_choice *choice = &work->chosen[node->id];
+        const uint64_t words[3] = {node->id, (uintptr_t)choice->row, choice->in + 256u * choice->out};
+        hash = tn_hash(words, sizeof words, hash);
+    }
+    return hash;
+}
+
+static tn_status try_price(uint64_t *peak, trials *seen, tn_work *sketch, thrift thrift, const tn_plan_request *request,
+                           const tn_plan_context *context, tn_diag *diag)
+{
+    sketch->byte_ns = thrift.byte_ns;
+    sketch->transient = thrift.transient;
+    TN_TRY(tn_plan_rows(sketch));
+    const uint64_t rows = hash_rows(sketch);
+    for (int i = 0; i < seen->count; i++) {
+        if (seen->rows[i] == rows) {
+            *peak = seen->peaks[i];
+            return TN_OK;
+        }
+    }
+    TN_TRY(weigh(peak, request, context, thrift, diag));
+    seen->rows[seen->count] = rows;
+    seen->peaks[seen->count++] = *peak;
+    return TN_OK;
+}
+
 // The first of these whose plan fits the limit, none at all before them. *needed is what it takes; where none fits, the least that one
 // would take.
 static tn_status economise(thrift *found, uint64_t *needed, uint64_t limit, const tn_plan_request *request, const tn_plan_context *context,
                            tn_diag *diag)
 {
-    trial last = {0, UINT64_MAX};
+    tn_plan_context quiet = *context;
+    trials seen = {.count = 0};
+    tn_work sketch = {.plan = NULL};
     *found = (thrift){0};
-    TN_TRY(weigh(&last, request, context, *found, diag));
-    *needed = last.peak;
-    last.rows = 0;      // measured choices count in this one alone
+    quiet.log = NULL;
+    tn_status status = weigh(needed, request, context, *found, diag);
+    if (status != TN_OK || *needed <= limit) {
+        return status;
+    }
+    TN_GO(open_sketch(&sketch, request, &quiet, diag));
     for (int i = 0; i < 2 * PRICES && *needed > limit; i++) {
+        uint64_t peak;
         const thrift tried = rung(i);
-        TN_TRY(weigh(&last, request, context, tried, diag));
-        if (last.peak < *needed) {
-            *needed = last.peak;
+        TN_GO(try_price(&peak, &seen, &sketch, tried, request, context, diag));
+        if (peak < *needed) {
+            *needed = peak;
             *found = tried;
         }
     }
-    return TN_OK;
+done:
+    tn_arena_deinit(&sketch.scratch);
+    tn_plan_destroy(sketch.plan);
+    return status;
 }
 
 uint64_t tn_plan_limit(const tn_plan_context *context) { return context->limit_memory ? context->limit_memory : context->limit_peak; }
@@ -171,7 +201,7 @@ static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_con
     tn_plan *plan = NULL;
     // The default limit is far away: most plans are made once. Where the application sets one, nothing is packed before it fits.
     if (!context->limit_memory) {
-        TN_TRY(attempt(&plan, request, context, thrift, NULL, diag));
+        TN_TRY(attempt(&plan, request, context, thrift, diag));
         needed = tn_plan_peak(plan);
     }
     if (all && (!plan || needed > room)) {
@@ -180,7 +210,7 @@ static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_con
         TN_TRY(economise(&thrift, &needed, room, request, context, diag));
     }
     if (!plan && needed <= room) {
-        TN_TRY(attempt(&plan, request, context, thrift, NULL, diag));
+        TN_TRY(attempt(&plan, request, context, thrift, diag));
         needed = tn_plan_peak(plan);
     }
     if (needed > room) {

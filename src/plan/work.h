@@ -16,7 +16,8 @@ typedef struct tn_choice {
     const tn_kernel *row;
     uint8_t in, out;          // layout of operand 0 (and the blocked operands), of result 0
     double cost;              // ns
-    double hold;              // ns that the bytes it holds are priced at; 0 unless memory is short
+    double held, passing;     // bytes: packed weights and copies of constants; workspace. Known where memory is short
+    double hold;              // ns that these are priced at; 0 unless memory is short
     const tn_tuned *tuned;    // the tuning table names this row for these layouts; valid while planning. NULL: estimates decide
 } tn_choice;
 
@@ -40,6 +41,7 @@ typedef struct tn_work {
     bool *planned;            // by node id: all shapes known, part of this plan
     double byte_ns;           // price of a byte that a row holds (packed and copied weights); 0: memory is not short
     bool transient;           // workspaces and conversions are priced too
+    struct tn_row_lists *rows;    // of tn_plan_rows; NULL: not asked yet
     bool dry;                 // only to learn what the plan needs: no weight is packed
 } tn_work;
 
@@ -70,6 +72,7 @@ tn_status tn_plan_place(tn_work *work);      // which device takes what
 tn_status tn_plan_flow(tn_work *work);       // each device's runs of nodes become sub-flows (called by place)
 tn_status tn_plan_lower(tn_work *work);      // what the device lacks is taken apart
 tn_status tn_plan_layout(tn_work *work);     // layouts by price, conversions inserted
+tn_status tn_plan_rows(tn_work *work);       // the first half of layout, again and again for one price of a byte after another
 tn_status tn_plan_order(tn_work *work);      // an order with a low peak
 tn_status tn_plan_bind(tn_work *work);       // slots and steps: parameters, workspaces, packed weights
 tn_status tn_plan_memory_assign(tn_work *work);   // leases and offsets
