@@ -28,6 +28,13 @@ typedef struct tn_shared_device {
     unsigned users;
 } tn_shared_device;
 
+// The embedded tables of measured choices, as read for one set of tiers.
+typedef struct tn_tables {
+    struct tn_tables *next;
+    uint32_t features;            // TN_CPU_* bits
+    tn_choices choices;
+} tn_tables;
+
 struct tenon_model {
     tn_heap heap;
     atomic_uint references;       // the caller's handle and each session
@@ -40,7 +47,8 @@ struct tenon_model {
     bool integers;                // that of a model that comes quantised has the integer form
     tn_variant *variants;
     tn_weights weights;
-    pthread_mutex_t lock;         // variants, shared
+    tn_tables *tables;            // read once for all sessions
+    pthread_mutex_t lock;         // variants, tables, shared
     tn_shared_device shared[4];
     bool has_lock, no_optimise;
     bool describe;                // only to be looked at
@@ -93,7 +101,7 @@ struct tenon_session {
     tn_device *const *device_list;
     tn_plan_context context;
     tn_device *sharing;           // the application has tensors in its memory objects; NULL: none has
-    tn_choices choices;           // measured ones, of this processor
+    tn_choices choices;           // measured ones, of this processor, with those of the cache folder; empty where there is none: the model's serve
     char *device, *pin, *cache, *store;
     tn_input *inputs;
     tn_tensor *feeds;             // what a run is given, one per input
@@ -164,6 +172,9 @@ tn_status tn_api_enter(tenon_session *session, const char *const *names, size_t 
 tn_status tn_api_blame(const tenon_session *session, tn_status status);
 
 // Fills session->feeds from the inputs that are set, and the limits that grow with them.
+// Which table of measured choices the session's plans look at.
+tn_status tn_api_find_choices(tenon_session *session, tn_diag *diag);
+
 // Whether a shape (of any rank, no dim below 0) is one that the model takes here. A model that takes a scalar also takes one element of any
 // rank, as other engines do: *shape is then made the scalar's.
 tn_status tn_api_fit_shape(const tn_graph *graph, const tn_value *value, tn_shape *shape, tn_diag *diag);

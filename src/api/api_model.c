@@ -23,6 +23,12 @@ void tn_model_release(tenon_model *model)
         tn_give(&model->heap, variant->pinned);
         tn_give(&model->heap, variant);
     }
+    while (model->tables) {
+        tn_tables *tables = model->tables;
+        model->tables = tables->next;
+        tn_choices_deinit(&tables->choices);
+        tn_give(&model->heap, tables);
+    }
     tn_weights_deinit(&model->weights);
     if (model->optimised != model->import.graph) {
         tn_graph_destroy(model->optimised);

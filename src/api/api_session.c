@@ -277,8 +277,7 @@ static tn_status fill(tenon_session *session, const tenon_session_options *optio
     TN_TRY(set_cpu(session, options, diag));
     session->context.workers = session->workers;
     if (!session->features) {
-        TN_TRY(tn_choices_load(&session->choices, &session->context.cpu, session->cache, diag));
-        session->context.choices = &session->choices;
+        TN_TRY(tn_api_find_choices(session, diag));
     }
     TN_TRY(tn_api_open_devices(session, options->device, diag));
     tn_api_power_apply(session);

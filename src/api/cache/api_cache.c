@@ -11,6 +11,44 @@
 
 // ---- tuning ----
 
+// Embedded tables do not change: the first session reads them. What the cache folder has may, and each session reads it.
+tn_status tn_api_find_choices(tenon_session *session, tn_diag *diag)
+{
+    tenon_model *model = session->model;
+    const tn_cpu *cpu = &session->context.cpu;
+    if (session->cache) {
+        session->context.choices = &session->choices;
+        return tn_choices_load(&session->choices, cpu, session->cache, diag);
+    }
+    pthread_mutex_lock(&model->lock);
+    tn_status status = TN_OK;
+    tn_tables *tables = model->tables;
+    while (tables && tables->features != cpu->features) {
+        tables = tables->next;
+    }
+    if (!tables) {
+        tables = tn_take_zero(&model->heap, 1, sizeof *tables);
+        if (!tables) {
+            status = tn_fail_memory(diag, "session", sizeof *tables);
+            goto done;
+        }
+        tables->features = cpu->features;
+        tn_choices_init(&tables->choices, &model->heap);
+        status = tn_choices_load(&tables->choices, cpu, NULL, diag);
+        if (status != TN_OK) {
+            tn_choices_deinit(&tables->choices);
+            tn_give(&model->heap, tables);
+            goto done;
+        }
+        tables->next = model->tables;
+        model->tables = tables;
+    }
+    session->context.choices = &tables->choices;
+done:
+    pthread_mutex_unlock(&model->lock);
+    return status;
+}
+
 typedef struct tuning {
     tenon_session *session;
     const tenon_tune_options *options;

@@ -297,6 +297,25 @@ static void searches_write_tables(void **state)
     tenon_model_destroy(model);
 }
 
+// Sessions of a model read the embedded tables once; those with a folder, which may change, have tables of their own.
+static void sessions_share_embedded_tables(void **state)
+{
+    tenon_model *model = NULL;
+    tenon_error *error = NULL;
+    assert_int_equal(tenon_model_open(&model, "data/session/swallow.onnx", NULL, &error), TENON_OK);
+    tenon_session *first = open_session(model, 1, NULL), *second = open_session(model, 2, NULL), *own = open_session(model, 1, folder);
+    assert_non_null(first->context.choices);
+    assert_ptr_equal(first->context.choices, second->context.choices);
+    assert_ptr_not_equal(own->context.choices, first->context.choices);
+    assert_ptr_equal(own->context.choices, &own->choices);
+    tenon_session_destroy(first);
+    tenon_session_destroy(own);
+    assert_ptr_equal(second->context.choices, &model->tables->choices);
+    assert_null(model->tables->next);
+    tenon_session_destroy(second);
+    tenon_model_destroy(model);
+}
+
 static void broken_tables_go(void **state)
 {
     char path[256];
@@ -326,7 +345,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tables_come_back), cmocka_unit_test(other_machines_are_left_out), cmocka_unit_test(any_bytes_are_read),
-        cmocka_unit_test(plans_follow),     cmocka_unit_test(searches_write_tables),       cmocka_unit_test(broken_tables_go),
+        cmocka_unit_test(plans_follow),     cmocka_unit_test(searches_write_tables),       cmocka_unit_test(sessions_share_embedded_tables),
+        cmocka_unit_test(broken_tables_go),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }
