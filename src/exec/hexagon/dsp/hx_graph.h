@@ -136,6 +136,7 @@ extern const tn_hx_op tn_hx_convert;
 // Runs tiles 0..n-1 on the worker threads. Every tile runs once, and all have ended when it returns.
 void tn_hx_parallel(void (*tile)(void *context, uint32_t tile), void *context, uint32_t n);
 void tn_hx_workers_start(uint32_t threads);
+uint32_t tn_hx_workers(void);   // the serving thread among them
 
 static inline tn_hx_value *tn_hx_in(const tn_hx_graph *graph, const tn_hx_node *node, uint32_t i)
 {

@@ -69,6 +69,8 @@ void tn_hx_workers_start(uint32_t threads)
     }
 }
 
+uint32_t tn_hx_workers(void) { return job.workers + 1; }
+
 void tn_hx_parallel(void (*tile)(void *context, uint32_t tile), void *context, uint32_t n)
 {
     const tn_hx_self *me = os->self();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise 3 x 3 of stride 1 in rows of one channel. A plane's four channels are taken apart first, so that four neighbours of a row lie
+// Depthwise 3 x 3 and 5 x 5 of stride 1 in rows of one channel. A plane's four channels are taken apart first, so that four neighbours of a row lie
 // in a word; with weights 0 1 2 - one vrmpy gives the result at the first of them, with - 0 1 2 at the second, and the same two on
 // words two bytes further the third and fourth:
 //
@@ -7,13 +7,15 @@
 //   + 2:  c d e f  g h i j ...     c d e -   - d e f                        4i + 2, 4i + 3
 //
 // Three rows give 128 pixels of a channel in 12 products, two to a packet; requantisation narrows them to a vector in the order of the row.
-// The loops over a row are in hx_planar_loops.S. In the end four channels are put together again.
+// Loops over a long row are in hx_planar_loops.S. Of small images, and for 5 x 5, all channels of several planes lie one behind the other, each
+// in a slot of whole vectors that begins with the padding before the plane, and one loop goes over a vector of each of them
+// (hx_planar_planes.S). In the end four channels are put together again.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers, each with a scratch of its own.
 #include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
 
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { FEW_VECTORS = 12, PARTS = 4, LEAST_PLANES = 4, GROUP_PIXELS = 32768 };   // images of so few go by groups of planes; parts of an image, pixels of a part
+enum { FEW_VECTORS = 12, LEAST_PLANES = 4, GROUP_PIXELS = 32768 };   // images of so few go by groups of planes; pixels of a group
 enum { PAST = 2 };                                       // vectors of rows read past the end
 enum { BY_Q31, BY_LINE, BY_EVEN_LINE };                  // how a channel is requantised; even: with a gap, see hx_line.h
 
@@ -64,18 +66,37 @@ static int32_t set_channels(tn_hx_planar *planar, const int8_t *w, const tn_hx_v
     return fewest;
 }
 
-// How each of the four loops of a group requantises: all of its planes alike.
-static void set_groups(tn_hx_planar *planar, int32_t planes)
+static void set_record(const tn_hx_planar *planar, const tn_hx_planar_channel *ch, uint8_t *to)
 {
-    for (int32_t plane = 0; plane < planes; plane += planar->group) {
-        for (int32_t c = 0; c < 4; c++) {
-            uint8_t by = BY_LINE;
-            for (int32_t i = plane; i < plane + planar->group && i < planes; i++) {
-                const int32_t one = planar->channels[4 * i + c].by;
-                by = by == BY_LINE || one == BY_Q31 ? (uint8_t)one : by;
-            }
+    const int32_t lower = (int32_t)((uint16_t)ch->line.low * 0x00010001u), limit = (int32_t)((uint32_t)ch->line.limit * 0x00010001u);
+    if (planar->kernel == 3) {
+        tn_hx_planar_record3 r = {.lower = lower, .start = ch->line.start, .multiplier = ch->line.multiplier, .left = ch->line.left, .limit = limit};
+        __builtin_memcpy(r.weights, ch->weights, sizeof r.weights);
+        __builtin_memcpy(to, &r, sizeof r);
+    } else {
+        tn_hx_planar_record5 r = {.lower = lower, .start = ch->line.start, .multiplier = ch->line.multiplier, .left = ch->line.left, .limit = limit};
+        __builtin_memcpy(r.weights, ch->weights, sizeof r.weights);
+        __builtin_memcpy(to, &r, sizeof r);
+    }
+}
+
+// Which channels follow each other in a loop, and what the loop reads. Where one line of a group has a gap all go that way: it takes two
+// packets more, and a new start of the loop would take dozens.
+static void set_records(tn_hx_planar *planar, int32_t channels)
+{
+    const int32_t share = 4 * planar->group;
+    for (int32_t begin = 0; begin < channels; begin += share) {
+        const int32_t end = begin + share < channels ? begin + share : channels;
+        int32_t line = BY_LINE;
+        for (int32_t c = begin; c < end; c++) {
+            line = planar->channels[c].by == BY_EVEN_LINE ? BY_EVEN_LINE : line;
+        }
+        for (int32_t c = begin; c < end; c++) {
+            tn_hx_planar_channel *ch = &planar->channels[c];
             // In float_rne planes without a line are done another way.
-            planar->group_by[plane / planar->group * 4 + c] = by == BY_Q31 && planar->rounding == TN_HEX_FLOAT_RNE ? BY_EVEN_LINE : by;
+            ch->by = ch->by == BY_Q31 && planar->rounding == TN_HEX_FIXED_Q31 ? BY_Q31 : line;
+            planar->alike[c] = c == begin || ch[-1].by != ch->by ? 1 : (uint16_t)(planar->alike[c - 1] + 1);
+            set_record(planar, ch, planar->records + c * planar->record);
         }
     }
 }
@@ -90,13 +111,15 @@ static uint32_t set_slots(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_
     planar->reach = planar->lead + planar->pixels + beside;
     planar->margin = (up - planar->first) & ~up;
     planar->x_zero = x->zero;
-    const int32_t share = (y->planes + PARTS - 1) / PARTS, room = GROUP_PIXELS / planar->slot;
-    planar->group = share < room ? share : room > 0 ? room : 1;
-    // Behind the last plane is room for one more, of which a vector is written too much, and for what a window reads there.
-    planar->apart = (planar->group + 1) * planar->slot + planar->margin + ((4 * y->pitch + 8 + up) & ~up) + TN_HX_VECTOR;
+    const int32_t room = GROUP_PIXELS / planar->slot > 1 ? GROUP_PIXELS / planar->slot : 1, threads = (int32_t)tn_hx_workers();
+    const int32_t groups = (y->planes + room * threads - 1) / (room * threads) * threads;   // as many for each thread
+    planar->group = (y->planes + groups - 1) / groups;
     planar->clamps = tn_hx_pool_take(&graph->pool, 2 * (uint32_t)planar->slot);
-    planar->group_by = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)((y->planes + planar->group - 1) / planar->group));
-    if (!planar->clamps || !planar->group_by) {
+    const uint32_t channels = 4 * (uint32_t)y->planes, beyond = 2 * TN_HX_PLANAR_PLANES_AHEAD;
+    planar->alike = tn_hx_pool_take(&graph->pool, channels * sizeof *planar->alike);
+    planar->record = planar->kernel == 3 ? (int32_t)sizeof(tn_hx_planar_record3) : (int32_t)sizeof(tn_hx_planar_record5);
+    planar->records = tn_hx_pool_take(&graph->pool, (channels + beyond) * (uint32_t)planar->record);
+    if (!planar->clamps || !planar->alike || !planar->records) {
         return TN_HEX_WHY_LIMIT;
     }
     for (int32_t i = 0; i < planar->slot; i++) {
@@ -106,7 +129,8 @@ static uint32_t set_slots(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_
         low[0] = (uint8_t)(inside ? planar->low : planar->zero);
         low[TN_HX_VECTOR] = (uint8_t)(inside ? planar->high : planar->zero);
     }
-    set_groups(planar, y->planes);
+    planar->records += TN_HX_PLANAR_PLANES_AHEAD * planar->record;   // the loop reads a little before and behind
+    set_records(planar, (int32_t)channels);
     return TN_HEX_WHY_NONE;
 }
 
@@ -175,10 +199,18 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
     return planar->jobs ? TN_HEX_WHY_NONE : TN_HEX_WHY_LIMIT;
 }
 
+// Of rows or results of a group.
+static int32_t slots_bytes(const tn_hx_planar *planar)
+{
+    return 4 * (planar->group + 1) * planar->slot + ((4 * planar->pitch + 8 + TN_HX_VECTOR - 1) & ~(TN_HX_VECTOR - 1));
+}
+
 uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar)
 {
     if (planar->slot) {
-        return (uint32_t)(planar->margin + 8 * planar->apart);
+        // Rows and results, each with a plane behind it, of which a vector is written too much and which windows read, and before the
+        // results the rounds that come before the first.
+        return (uint32_t)(planar->margin + 2 * slots_bytes(planar) + TN_HX_PLANAR_PLANES_AHEAD * planar->slot);
     }
     return (4 * (uint32_t)(planar->chunks + 1 + planar->vectors) + TN_HX_PLANAR_MOST_AHEAD + PAST) * TN_HX_VECTOR;
 }
@@ -214,15 +246,13 @@ static void together(uint8_t *to, const uint8_t *a, int32_t apart, int32_t n, in
     }
 }
 
-// One of the four channels of n planes, one vector of each; x: the first tap of the first. stride: bytes from a plane to the next. The last of
-// five taps is a product with the next words, whose other three weights are 0.
-static inline __attribute__((always_inline)) void planes_run(const tn_hx_planar *p, const tn_hx_planar_channel *restrict ch,
+// n channels, one vector of each, by fixed_q31 as it is defined; x: the first tap of the first.
+static inline __attribute__((always_inline)) void planes_q31(const tn_hx_planar *p, const tn_hx_planar_channel *restrict ch,
                                                         const uint8_t *restrict x, uint8_t *restrict to, int32_t n, const uint8_t *clamp,
-                                                        int kernel, int by)
+                                                        int kernel)
 {
     const HVX_Vector zero = Q6_V_vsplat_R(p->zero * 0x00010001), low = TN_HX_CV(clamp), high = TN_HX_CV(clamp + TN_HX_VECTOR);
-    const int32_t four = tn_hx_opaque(4), stride = p->slot, down = p->line.down;
-    tn_hx_line_lanes line = tn_hx_line_splat(&p->line);
+    const int32_t four = tn_hx_opaque(4), stride = p->slot;
     const uint8_t *row[5], *beside[5];
 #pragma unroll
     for (int r = 0; r < kernel; r++) {
@@ -239,48 +269,52 @@ static inline __attribute__((always_inline)) void planes_run(const tn_hx_planar 
             const HVX_VectorPair v = Q6_W_vcombine_VV(next, TN_HX_CVU(row[r]));
             even = r ? Q6_Ww_vrmpyacc_WwWubRbI(even, v, w, 0) : Q6_Ww_vrmpy_WubRbI(v, w, 0);
             odd = r ? Q6_Ww_vrmpyacc_WwWubRbI(odd, v, w, 1) : Q6_Ww_vrmpy_WubRbI(v, w, 1);
-            if (kernel == 5) {
+            if (kernel == 5) {   // the fifth tap: the next words, with three weights of 0
                 const HVX_VectorPair u = Q6_W_vcombine_VV(next, next);
                 even = Q6_Ww_vrmpyacc_WwWubRbI(even, u, ch->weights[5 + r], 0);
                 odd = Q6_Ww_vrmpyacc_WwWubRbI(odd, u, ch->weights[5 + r], 1);
             }
             row[r] += stride, beside[r] += stride;
         }
-        const HVX_Vector s0 = Q6_V_lo_W(even), s1 = Q6_V_lo_W(odd), s2 = Q6_V_hi_W(even), s3 = Q6_V_hi_W(odd);
-        HVX_Vector y;
-        if (by == BY_Q31) {
-            const HVX_Vector bias = Q6_V_vsplat_R(ch->bias), m = Q6_V_vsplat_R(ch->multiplier);
-            const HVX_Vector a = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s0, bias), m), b = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s1, bias), m);
-            const HVX_Vector c = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s2, bias), m), d = tn_hx_q31_product(Q6_Vw_vadd_VwVw(s3, bias), m);
-            const HVX_Vector ac = Q6_Vh_vadd_VhVh_sat(Q6_Vh_vasr_VwVwR_rnd_sat(c, a, ch->right), zero);
-            y = Q6_Vub_vsat_VhVh(Q6_Vh_vadd_VhVh_sat(Q6_Vh_vasr_VwVwR_rnd_sat(d, b, ch->right), zero), ac);
-        } else {
-            line.start = Q6_V_vsplat_R(ch->line.start);
-            line.multiplier = Q6_V_vsplat_R(ch->line.multiplier);
-            line.low = (int32_t)((uint16_t)ch->line.low * 0x00010001u);
-            line.left = ch->line.left;
-            line.limit = Q6_V_vsplat_R((int32_t)((uint32_t)ch->line.limit * 0x00010001u));
-            const HVX_Vector ac = tn_hx_line_halves(s0, s2, &line, by == BY_EVEN_LINE);
-            y = Q6_Vub_vasr_VhVhR_sat(tn_hx_line_halves(s1, s3, &line, by == BY_EVEN_LINE), ac, down);
-        }
-        TN_HX_V(to) = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(y, low), high);
-        to += stride, ch += 4;
+        const HVX_Vector bias = Q6_V_vsplat_R(ch->bias), m = Q6_V_vsplat_R(ch->multiplier);
+        const HVX_Vector a = tn_hx_q31_product(Q6_Vw_vadd_VwVw(Q6_V_lo_W(even), bias), m);
+        const HVX_Vector b = tn_hx_q31_product(Q6_Vw_vadd_VwVw(Q6_V_lo_W(odd), bias), m);
+        const HVX_Vector c = tn_hx_q31_product(Q6_Vw_vadd_VwVw(Q6_V_hi_W(even), bias), m);
+        const HVX_Vector d = tn_hx_q31_product(Q6_Vw_vadd_VwVw(Q6_V_hi_W(odd), bias), m);
+        const HVX_Vector ac = Q6_Vh_vadd_VhVh_sat(Q6_Vh_vasr_VwVwR_rnd_sat(c, a, ch->right), zero);
+        const HVX_Vector bd = Q6_Vh_vadd_VhVh_sat(Q6_Vh_vasr_VwVwR_rnd_sat(d, b, ch->right), zero);
+        TN_HX_V(to) = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(Q6_Vub_vsat_VhVh(bd, ac), low), high);
+        to += stride, ch++;
     }
 }
 
-typedef void planes_fn(const tn_hx_planar *, const tn_hx_planar_channel *, const uint8_t *, uint8_t *, int32_t, const uint8_t *);
-#define PLANES(NAME, KERNEL, BY)                                                                                      \
-    static void NAME(const tn_hx_planar *p, const tn_hx_planar_channel *ch, const uint8_t *x, uint8_t *to, int32_t n, \
-                     const uint8_t *clamp)                                                                            \
-    {                                                                                                                 \
-        planes_run(p, ch, x, to, n, clamp, KERNEL, BY);                                                               \
+static void planes_3_q31(const tn_hx_planar *p, const tn_hx_planar_channel *ch, const uint8_t *x, uint8_t *to, int32_t n, const uint8_t *clamp)
+{
+    planes_q31(p, ch, x, to, n, clamp, 3);
+}
+
+static void planes_5_q31(const tn_hx_planar *p, const tn_hx_planar_channel *ch, const uint8_t *x, uint8_t *to, int32_t n, const uint8_t *clamp)
+{
+    planes_q31(p, ch, x, to, n, clamp, 5);
+}
+
+// Results of channels [c, c + n), which are requantised alike, in vector `at` of their slots.
+static void run_planes(const tn_hx_planar *p, int32_t c, int32_t n, const uint8_t *x, uint8_t *to, int32_t at)
+{
+    static void (*const lines[2][2])(const tn_hx_planar_batch *) = {{tn_hx_planar_planes_3_line, tn_hx_planar_planes_3_even_line},
+                                                                    {tn_hx_planar_planes_5_line, tn_hx_planar_planes_5_even_line}};
+    static const uint8_t ahead[2][2] = {{4, 3}, {4, 4}};
+    const int five = p->kernel == 5, even = p->channels[c].by == BY_EVEN_LINE;
+    const uint8_t *clamp = p->clamps + 2 * at;
+    if (p->channels[c].by == BY_Q31) {
+        (five ? planes_5_q31 : planes_3_q31)(p, &p->channels[c], x + p->first, to, n, clamp);
+        return;
     }
-PLANES(planes_3_q31, 3, BY_Q31)
-PLANES(planes_3_line, 3, BY_LINE)
-PLANES(planes_3_even_line, 3, BY_EVEN_LINE)
-PLANES(planes_5_q31, 5, BY_Q31)
-PLANES(planes_5_line, 5, BY_LINE)
-PLANES(planes_5_even_line, 5, BY_EVEN_LINE)
+    const tn_hx_planar_batch batch = {.x = x + p->first, .pitch = p->pitch, .slot = p->slot, .rounds = n + ahead[five][even],
+                                      .records = p->records + c * p->record, .to = to - ahead[five][even] * p->slot, .clamp = clamp,
+                                      .down = p->line.down, .odd = p->line.odd * 0x00010001, .bits = ((2 << p->line.down) - 1) * 0x00010001};
+    lines[five][even](&batch);
+}
 
 void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t *x, const tn_hx_value *y, uint8_t *to, uint8_t *scratch)
 {
@@ -306,22 +340,19 @@ void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t
 void tn_hx_planar_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to,
                          uint8_t *scratch)
 {
-    static planes_fn *const runs[2][3] = {{planes_3_q31, planes_3_line, planes_3_even_line}, {planes_5_q31, planes_5_line, planes_5_even_line}};
-    const int32_t slot = planar->slot, lead = planar->lead, apart = planar->apart, step = (int32_t)y->plane_bytes;
-    uint8_t *rows = scratch + planar->margin, *results = rows + 4 * apart;
-    const uint8_t *by = planar->group_by + plane / planar->group * 4;
+    const int32_t slot = planar->slot, lead = planar->lead, step = (int32_t)y->plane_bytes, first = 4 * plane;
+    uint8_t *rows = scratch + planar->margin, *results = rows + slots_bytes(planar) + TN_HX_PLANAR_PLANES_AHEAD * slot;
     for (int32_t at = 0; at < slot; at += TN_HX_VECTOR) {
-        tn_hx_planar_apart(x + 4 * (at - lead), rows + at, apart, n, step, slot);
+        tn_hx_planar_apart(x + 4 * (at - lead), rows + at, slot, n, step, 4 * slot);
     }
-    for (int32_t c = 0; c < 4; c++) {   // behind the last plane, its padding: another's lies there behind the others
-        TN_HX_V(rows + c * apart + n * slot) = tn_hx_splat_byte(planar->x_zero);
-    }
+    TN_HX_V(rows + 4 * n * slot) = tn_hx_splat_byte(planar->x_zero);   // behind the last channel, its padding: another's lies there behind the others
     for (int32_t at = 0; at < slot; at += TN_HX_VECTOR) {
-        for (int32_t c = 0; c < 4; c++) {
-            runs[planar->kernel == 5][by[c]](planar, &planar->channels[4 * plane + c], rows + c * apart + at + planar->first,
-                                             results + c * apart + at, n, planar->clamps + 2 * at);
+        for (int32_t end = 4 * n; end > 0;) {   // from the last on: a loop writes over what lies before its results
+            const int32_t alike = planar->alike[first + end - 1], c = end - alike;
+            run_planes(planar, first + c, alike, rows + c * slot + at, results + c * slot + at, at);
+            end = c;
         }
-        together(to + 4 * (at - lead), results + at, apart, n, step, slot, planar->reach - at);
+        together(to + 4 * (at - lead), results + at, slot, n, step, 4 * slot, planar->reach - at);
     }
     const HVX_Vector blank = tn_hx_splat_byte(planar->zero);
     for (int32_t at = slot; at < planar->reach; at += 32) {

@@ -37,11 +37,38 @@ void tn_hx_planar_line(const tn_hx_planar_job *job);
 void tn_hx_planar_even_line(const tn_hx_planar_job *job);
 void tn_hx_planar_q31(const tn_hx_planar_job *job);
 
+// A channel as the loops over planes read it; lower and limit in both halves.
+typedef struct tn_hx_planar_record3 {
+    int32_t weights[3], lower, start, multiplier, left, limit;
+} tn_hx_planar_record3;
+typedef struct tn_hx_planar_record5 {
+    int32_t weights[10], start, multiplier, left, lower, limit, unused;
+} tn_hx_planar_record5;
+
+// What such a loop works on; it knows the offsets. Rounds and `to` as in a job.
+typedef struct tn_hx_planar_batch {
+    const uint8_t *x;
+    int32_t pitch, slot, rounds;
+    const void *records;
+    uint8_t *to;
+    const uint8_t *clamp;
+    int32_t down, odd, bits;     // of a line
+} tn_hx_planar_batch;
+
+enum { TN_HX_PLANAR_PLANES_AHEAD = 4 };   // at most
+// hx_planar_planes.S
+void tn_hx_planar_planes_3_line(const tn_hx_planar_batch *batch);
+void tn_hx_planar_planes_3_even_line(const tn_hx_planar_batch *batch);
+void tn_hx_planar_planes_5_line(const tn_hx_planar_batch *batch);
+void tn_hx_planar_planes_5_even_line(const tn_hx_planar_batch *batch);
+
 typedef struct tn_hx_planar {
     tn_hx_planar_channel *channels;
     tn_hx_planar_job *jobs;      // of the channels of large images; x and to are those of the thread that does the plane
     uint8_t *fits;               // [planes]: the plane can be done this way
-    uint8_t *group_by;           // [groups][4]: how each channel of a plane is requantised in the whole group
+    uint16_t *alike;             // [4 * planes]: so many channels up to this one are requantised alike
+    uint8_t *records;            // of all channels
+    int32_t record;              // bytes
     int32_t rounding, zero, low, high;
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
     int32_t pitch, pixels;       // pixels: of a flat run
@@ -52,7 +79,7 @@ typedef struct tn_hx_planar {
     tn_hx_line line;             // what all channels have the same
     int32_t slot;                // of a plane in a row; 0: large images, plane by plane
     int32_t lead, reach;         // padding before a plane's first pixel; with it, a plane and the padding behind it
-    int32_t apart, margin;       // from a row to the next; room before one, which reading of padding may reach
+    int32_t margin;              // room before the first slot, which reading of padding may reach
     int32_t x_zero;
     uint8_t *clamps;             // for each vector of a slot: low, high
 } tn_hx_planar;
