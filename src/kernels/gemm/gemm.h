@@ -20,6 +20,8 @@ typedef struct tn_gemm {
     int q;                              // vectors in a group
     bool few;                           // rows for their columns: columns pass by (gemm_run.c)
     int64_t k_chunk, row_chunk, group_chunk;   // k steps of a group, rows, groups that are used before the next ones
+    bool strips;                        // by tn_strip_fn, where what run knows allows it; then in chunks of so many k steps and rows:
+    int64_t strip_steps, strip_rows;
     const float *a;                     // [batch...][m, k], rows lda apart
     ptrdiff_t lda;
     const float *b;                     // packed; or [k, n] with rows ldb apart when ldb > 0
@@ -42,7 +44,7 @@ typedef struct tn_gemm {
 // Floats of packed columns.
 size_t tn_gemm_packed_floats(int lanes, int64_t k, int64_t n);
 
-// Chooses few and the chunks for a second-level cache of l2 bytes: from shapes and the machine only.
+// Chooses few, strips and the chunks for a second-level cache of l2 bytes: from shapes and the machine only.
 void tn_gemm_block(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2);
 void tn_gemm_block_bf16(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2);   // for b_bf16
 

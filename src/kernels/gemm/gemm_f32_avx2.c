@@ -14,12 +14,15 @@ TN_INLINE tn_vf load_bf16(const uint16_t *p)
 
 #include "kernels/gemm/gemm_pack.inc"
 #include "kernels/gemm/tile.inc"
+#include "kernels/gemm/strip.inc"
 
 TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(7, 1)
 TILE(8, 1) TILE(9, 1) TILE(10, 1) TILE(11, 1) TILE(12, 1)
 TILE(1, 2) TILE(2, 2) TILE(3, 2) TILE(4, 2) TILE(5, 2) TILE(6, 2)
 TILE(1, 3) TILE(2, 3) TILE(3, 3) TILE(4, 3)
 TILE(1, 4) TILE(2, 4)
+
+STRIP(1) STRIP(2) STRIP(3) STRIP(4) STRIP(5) STRIP(6)
 
 STREAM(1, 1) STREAM(1, 2) STREAM(1, 3) STREAM(1, 4) STREAM(1, 5) STREAM(1, 6)
 STREAM(2, 1) STREAM(2, 2) STREAM(2, 3)
@@ -35,6 +38,7 @@ const tn_tiles tn_tiles_avx2 = {
     TILES_STREAMS,
     activate,
     pack_vector,
+    {strip_1, strip_2, strip_3, strip_4, strip_5, strip_6},
 };
 
 static tn_status run_matmul(const tn_call *call)
@@ -49,7 +53,7 @@ static const tn_kernel rows[] = {
      .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
      .impl = TN_IMPL_AVX2,
      .tag = "gemm",
-     .version = 2,
+     .version = 3,
      .cpu = TN_CPU_AVX2,
      .aligned_constants = true,
      .match = tn_matmul_match_f32,
@@ -62,7 +66,7 @@ static const tn_kernel rows[] = {
      .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0},
      .impl = TN_IMPL_AVX2,
      .tag = "gemm",
-     .version = 2,
+     .version = 3,
      .cpu = TN_CPU_AVX2,
      .aligned_constants = true,
      .match = tn_gemm_match_f32,

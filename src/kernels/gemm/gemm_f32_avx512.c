@@ -38,6 +38,7 @@ const tn_tiles tn_tiles_avx512 = {
     TILES_STREAMS,
     activate,
     pack_vector,
+    {NULL},
 };
 
 static tn_status run_matmul(const tn_call *call)

@@ -35,6 +35,7 @@ const tn_tiles tn_tiles_portable = {
     TILES_STREAMS,
     activate,
     pack_vector,
+    {NULL},
 };
 
 static tn_status run_matmul(const tn_call *call)

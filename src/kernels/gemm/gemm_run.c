@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Runs a matrix product: cuts it into items of some rows times some groups of columns, which the threads take in turn. What stays in
 // the first-level cache inside an item is, where many rows meet a short sum, a group's columns, while the rows pass by; else a tile of
-// rows, while the columns pass by. With up to three rows each column is read once, and all that counts is to have enough of them on the
-// way (tn_stream_fn).
+// rows, while the columns pass by. On tiers with strips (tn_strip_fn) rows pass by for long sums too, since tiles ask for the next one's.
+// With up to three rows each column is read once, and all that counts is to have enough of them on the way (tn_stream_fn).
 // How work is cut has no say in the order of a sum. Ownership: borrows everything. Threads: uses the workers it is given.
 #include "kernels/gemm/gemm.h"
 
@@ -11,6 +11,7 @@
 typedef struct grid {
     const tn_gemm *gemm;
     bool stream;                 // few rows: by tn_stream_fn
+    bool strips;                 // many rows: by tn_strip_fn
     int widest;                  // vectors of the first group
     int64_t rows_item;           // rows and groups of an item
     int64_t groups_item;
@@ -173,6 +174,66 @@ static void run_many(const grid *w, const matrix *x, const unit *u)
     }
 }
 
+static const float no_bias[32];   // two vectors of any tier
+
+// Bytes of the next group that all tiles of rows together ask for in a block of steps: a little more than there are.
+#define ASK_BYTES 1024
+
+// A whole group by the rows of an item, k steps k0 .. k1 - 1.
+static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t group, int64_t k0, int64_t k1, const float *ask)
+{
+    const tn_gemm *g = w->gemm;
+    const int width = 2 * g->tiles->facts->lanes;
+    const int64_t n0 = group * width, rows = u->m1 - u->m0, cuts = tn_tile_cuts(rows, g->tiles->facts->max_p[2]), each = rows / cuts;
+    const bool finish = k1 == g->k;
+    tn_tile ends;
+    tn_tile_set_act(&ends, g->act);
+    tn_strip t = {
+        .a = x->a + u->m0 * g->lda + k0,
+        .b = x->b + n0 * g->k + k0 * width,
+        .a_row = g->lda,
+        .c_row = g->ldc,
+        .steps = k1 - k0,
+        .c = x->c + u->m0 * g->ldc + n0,
+        .bias = g->bias ? g->bias + n0 : no_bias,
+        .residual = finish && x->residual ? x->residual + u->m0 * g->ldc + n0 : NULL,
+        .beta = g->beta,
+        .resume = k0 > 0,
+        .clamp = finish && ends.clamp, .low = ends.low, .high = ends.high,
+        .act = finish ? ends.act : NULL,
+        .ask = ask,
+        .ask_step = (size_t)TN_MIN(64, TN_CEIL_DIV(ASK_BYTES, cuts)),
+    };
+    // Some tiles of one row more, then the others.
+    for (int part = 0; part < 2; part++) {
+        const int64_t p = part == 0 ? each + 1 : each;
+        t.repeat = part == 0 ? rows % cuts : cuts - rows % cuts;
+        if (t.repeat == 0) {
+            continue;
+        }
+        g->tiles->strip[p - 1](&t);
+        t.a += t.repeat * p * t.a_row;
+        t.c += t.repeat * p * t.c_row;
+        t.residual = t.residual ? t.residual + t.repeat * p * t.c_row : NULL;
+    }
+}
+
+static void run_strips(const grid *w, const matrix *x, const unit *u)
+{
+    const tn_gemm *g = w->gemm;
+    const int width = 2 * g->tiles->facts->lanes;
+    for (int64_t k0 = 0; k0 < g->k; k0 += g->strip_steps) {
+        const int64_t k1 = TN_MIN(g->k, k0 + g->strip_steps);
+        for (int64_t group = u->g0; group < u->g1; group++) {
+            if ((group + 1) * width <= g->n) {
+                run_strip(w, x, u, group, k0, k1, x->b + (group + 1 < u->g1 ? (group + 1) * width * g->k + k0 * width : 0));
+            } else {
+                run_group(w, x, u, group, k0, k1, NULL, NULL);
+            }
+        }
+    }
+}
+
 // Columns of bf16 become floats a panel at a time, for all rows of the item.
 static void run_bf16(const grid *w, const matrix *x, const unit *u, float *panel)
 {
@@ -230,6 +291,8 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
             run_streams(w, &x, &u, panel);
         } else if (g->b_bf16) {
             run_bf16(w, &x, &u, panel);
+        } else if (w->strips) {
+            run_strips(w, &x, &u);
         } else if (g->few) {
             run_few(w, &x, &u);
         } else {
@@ -280,7 +343,8 @@ void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm)
     grid w = {.gemm = gemm, .groups = tn_gemm_groups(facts->lanes, gemm->q, gemm->n)};
     w.widest = (int)TN_MIN((int64_t)gemm->q, (gemm->n + facts->lanes - 1) / facts->lanes);
     w.stream = gemm->m <= TN_STREAM_MAX_P && gemm->q == 2 && gemm->alpha == 1.0f && gemm->k > 0;
-    w.rows_item = TN_MIN(gemm->m, gemm->row_chunk);
+    w.strips = gemm->strips && !gemm->b_bf16 && gemm->ldb == 0 && gemm->alpha == 1.0f && !gemm->row_bias;
+    w.rows_item = TN_MIN(gemm->m, w.strips ? gemm->strip_rows : gemm->row_chunk);
     w.groups_item = w.groups;
     share_out(&w, count, tn_workers_count(workers));
     tn_workers_run(workers, run_items, &w, (size_t)(count * w.items_m * w.items_n), 1);
@@ -290,6 +354,23 @@ void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm)
 // the rows that pass by.
 #define PANEL_BYTES 20480.0
 #define FEW_TILES 10
+
+// Strips: a group's columns of so many steps pass through the first-level cache for each tile of rows, a chunk of rows stays in half of the
+// second-level one.
+#define STRIP_STEPS 768
+#define STRIP_TILES 4   // fewer tiles of rows do not pay for what a group has to set up
+
+static void block_strips(tn_gemm *gemm, const tn_tile_facts *facts, double cache)
+{
+    const int64_t p = facts->max_p[2], k = TN_MAX(1, gemm->k), tiles = tn_tile_cuts(gemm->m, p);
+    gemm->strips = facts->strips && gemm->q == 2 && gemm->k > 0 && tiles > STRIP_TILES;
+    if (!gemm->strips) {
+        return;
+    }
+    gemm->strip_steps = (tn_tile_cuts(k, tn_tile_cuts(k, STRIP_STEPS)) + 15) / 16 * 16;
+    const int64_t most = TN_MAX(4, (int64_t)(cache / 2.0 / (4.0 * (double)TN_MIN(k, gemm->strip_steps) * (double)p)));
+    gemm->strip_rows = tn_tile_cuts(tiles, tn_tile_cuts(tiles, most)) * p;
+}
 
 // When columns pass by, B that fits in half of the second-level cache stays there. Else it comes in chunks of a quarter, so that the next
 // chunk can be fetched while one is used: of whole groups, or when one group is too large, of its k steps.
@@ -302,6 +383,7 @@ void tn_gemm_block(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2)
     gemm->k_chunk = k;
     gemm->group_chunk = groups;
     gemm->row_chunk = TN_MAX(1, gemm->m);
+    block_strips(gemm, facts, cache);
     if (!gemm->few) {
         gemm->row_chunk = TN_MAX(4, (int64_t)(cache / 4.0 / (4.0 * (double)k * (double)p))) * p;
     } else if (panel * (double)groups > cache / 2.0) {

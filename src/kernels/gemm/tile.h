@@ -63,12 +63,31 @@ typedef void (*tn_stream_fn)(const tn_tile *tile, ptrdiff_t group, ptrdiff_t ahe
 #define TN_STREAM_MAX_P 3
 #define TN_STREAM_MAX_S 6
 
+// The plainest tile: P rows times two whole vectors of packed columns, one segment, no factor; `repeat` times, each for the next P rows.
+typedef struct tn_strip {
+    const float *a, *b;
+    ptrdiff_t a_row, c_row;
+    int64_t steps, repeat;
+    float *c;
+    const float *bias;               // of two vectors; read when not resumed
+    const float *residual;           // with the strides of c, or NULL
+    float beta;
+    bool resume, clamp;
+    float low, high;
+    const tn_act *act;               // any other activation, or NULL
+    const float *ask;                // bytes that are needed soon, ask_step of them for each unrolled block of steps
+    size_t ask_step;
+} tn_strip;
+
+typedef void (*tn_strip_fn)(const tn_strip *strip);
+
 // What a tier's tiles look like, for code that chooses and packs: data without code of that tier.
 typedef struct tn_tile_facts {
     int lanes;                            // floats in a vector
     int max_p[TN_TILE_MAX_Q + 1];         // most rows by q; 0: there is no such tile
     double fma_per_ns;                    // vector multiply-adds of one core in a nanosecond, for cost
     double load_per_ns;                   // vector loads
+    bool strips;                          // there are tn_strip_fn of up to max_p[2] rows
 } tn_tile_facts;
 
 extern const tn_tile_facts tn_tile_facts_avx512, tn_tile_facts_avx2, tn_tile_facts_portable;
@@ -83,6 +102,7 @@ typedef struct tn_tiles {
     void (*activate)(float *v, int64_t count, const tn_act *act);   // v[i] = act(v[i])
     // One vector of columns for tn_gemm_pack: see gemm_pack.c.
     void (*pack_vector)(float *to, ptrdiff_t step, const float *from, ptrdiff_t row, ptrdiff_t column, int64_t k, int valid);
+    tn_strip_fn strip[TN_TILE_MAX_P];                               // [p - 1]; NULL where there is none
 } tn_tiles;
 
 extern const tn_tiles tn_tiles_avx512, tn_tiles_avx2, tn_tiles_portable;

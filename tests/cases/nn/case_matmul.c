@@ -26,6 +26,8 @@ static const product products[] = {
     {{2, {48, 33}}, {2, {48, 29}}, TRANS_A, TN_LOOP_CONST},
     {{2, {48, 33}}, {2, {29, 48}}, TRANS_A | TRANS_B | WEIGHT, TN_LOOP_CONST},
     {{2, {7, 300}}, {2, {270, 300}}, TRANS_B | WEIGHT | BIAS, TN_LOOP_CLIP},
+    {{2, {41, 1555}}, {2, {1555, 37}}, WEIGHT | BIAS | RESIDUAL, TN_LOOP_GELU},
+    {{2, {71, 779}}, {2, {779, 32}}, WEIGHT | RESIDUAL, TN_LOOP_CLIP},
     {{1, {40}}, {2, {40, 9}}, 0, TN_LOOP_CONST},
     {{2, {9, 40}}, {1, {40}}, 0, TN_LOOP_CONST},
     {{1, {67}}, {1, {67}}, 0, TN_LOOP_CONST},
