@@ -1,14 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
+include(CheckCCompilerFlag)
+
 # The only table from the last word of a kernel file's name to its compile flags. A tier that the target has no flags for is left out.
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(TENON_ISA_FLAGS_avx2 "-mavx2;-mfma;-mf16c")
   set(TENON_ISA_FLAGS_avx512 "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mfma;-mf16c;-mprefer-vector-width=512")
   set(TENON_ISA_FLAGS_vnni "-mavx512f;-mavx512bw;-mavx512dq;-mavx512vl;-mavx512vnni;-mfma;-mf16c")
   set(TENON_ISA_TIERS portable avx2 avx512 vnni)
+  set(TENON_ISA_FLAGS_avx512bf16 "${TENON_ISA_FLAGS_avx512};-mavx512bf16")
+  set(TENON_ISA_FLAGS_amx "${TENON_ISA_FLAGS_avx512bf16};-mamx-tile;-mamx-bf16")
+  # Younger than the oldest compilers that build the rest.
+  check_c_compiler_flag("-mavx512bf16" TENON_HAS_AVX512BF16)
+  check_c_compiler_flag("-mavx512bf16 -mamx-tile -mamx-bf16" TENON_HAS_AMX)
+  foreach(tier avx512bf16 amx)
+    string(TOUPPER ${tier} upper)
+    if(TENON_HAS_${upper})
+      list(APPEND TENON_ISA_TIERS ${tier})
+    endif()
+  endforeach()
 else()
   set(TENON_ISA_TIERS portable)
 endif()
-set(TENON_ISA_ALL portable avx2 avx512 vnni neon dotprod i8mm)
+set(TENON_ISA_ALL portable avx2 avx512 vnni avx512bf16 amx neon dotprod i8mm)
 
 # Drops the kernel files of tiers that the target lacks and sets the flags of the others.
 function(tenon_isa_filter list)

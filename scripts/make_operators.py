@@ -22,12 +22,12 @@ Made by `scripts/make_operators.py` from the library itself; do not edit. The sa
 
 *Opsets* are those of the domain in which the operator is read. *Becomes* is the operator of ours that does the work (`docs/design.md`); several
 do where a composition is built. *Types* are those of the operand that takes most, in short: f32 f64 f16 bf16, i8 to i64, u8 to u64, i4 u4 i2 u2,
-f8 (four kinds) e8m0 f4, bool, str, c64 c128. *Kernels* are the instruction sets with fast rows (p portable, a2 AVX2, a5 AVX-512, v VNNI); all
-else runs by a reference kernel in plain C. *Moved* operators become one copy whatever their own rows are. *cl*: the OpenCL device has a kernel.
+f8 (four kinds) e8m0 f4, bool, str, c64 c128. *Kernels* are the instruction sets with fast rows (p portable, a2 AVX2, a5 AVX-512, v VNNI, b AVX512-BF16,
+x AMX); all else runs by a reference kernel in plain C. *Moved* operators become one copy whatever their own rows are. *cl*: the OpenCL device has a kernel.
 """
 SHORT = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "string": "str", "complex64": "c64", "complex128": "c128",
          "float8_e8m0fnu": "e8m0", "float4_e2m1fn": "f4"}
-ISA = {"portable": "p", "avx2": "a2", "avx512": "a5", "vnni": "v"}
+ISA = {"portable": "p", "avx2": "a2", "avx512": "a5", "vnni": "v", "avx512bf16": "b", "amx": "x"}
 ALL = 26
 FOLDS = [("f8", {"float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2", "float8_e5m2fnuz"}),
          ("i8-i64", {"int8", "int16", "int32", "int64"}), ("u8-u64", {"uint8", "uint16", "uint32", "uint64"}),

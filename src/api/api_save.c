@@ -34,7 +34,8 @@ typedef struct saving {
 
 static bool visit_features(const tn_kernel *row, void *context)
 {
-    *(uint32_t *)context |= row->cpu;
+    // Packed for float32 as the session's precision in a file is.
+    *(uint32_t *)context |= row->cpu & TN_CPU_BF16_WEIGHTS ? 0 : row->cpu;
     return true;
 }
 

@@ -138,7 +138,8 @@ static tn_status set_cpu(tenon_session *session, const tenon_session_options *op
     if (bf16 && options->device && strcmp(options->device, "cpu") != 0) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "bf16 is a precision of the device cpu only");
     }
-    session->context.cpu.features |= bf16 ? TN_CPU_BF16_WEIGHTS : 0;
+    // Only rows of bf16 have a use for tile registers.
+    session->context.cpu.features = bf16 ? tn_cpu_permit(session->context.cpu.features) | TN_CPU_BF16_WEIGHTS : session->context.cpu.features & ~(uint32_t)TN_CPU_AMX;
     session->context.precision = half ? "fp16" : bf16 ? "bf16" : "fp32";
     return make_workers(session, options, diag);
 }

@@ -18,6 +18,8 @@
     X(AVX2, "avx2")              \
     X(AVX512, "avx512")          \
     X(VNNI, "vnni")              \
+    X(AVX512BF16, "avx512bf16")  \
+    X(AMX, "amx")                \
     X(NEON, "neon")              \
     X(DOTPROD, "dotprod")        \
     X(I8MM, "i8mm")              \

@@ -46,6 +46,7 @@ void tn_cpu_detect(tn_cpu *cpu)
 {
     *cpu = (tn_cpu){0};
     tn_cpu_probe(cpu);
+    cpu->features |= cpu->features & TN_CPU_AVX512BF16 ? tn_cpu_tiles() : 0;
     cpu->cores = usable_cores();
     cpu->l1d = cpu->l1d ? cpu->l1d : 32 << 10;
     cpu->l2 = cpu->l2 ? cpu->l2 : 512 << 10;

@@ -12,7 +12,8 @@
     X(AVX2, 0, "avx2")             /* AVX2 + FMA + F16C */                            \
     X(AVX512, 1, "avx512")         /* F + BW + DQ + VL */                             \
     X(VNNI, 2, "vnni")             /* AVX512-VNNI (with VL) */                        \
-    X(AVX512BF16, 3, "avx512bf16")                                                    \
+    X(AVX512BF16, 3, "avx512bf16") /* products of bf16 pairs (with AVX512) */          \
+    X(AMX, 4, "amx")               /* tiles of bf16 (with AVX512BF16) */               \
     X(NEON, 8, "neon")                                                                \
     X(DOTPROD, 9, "dotprod")                                                          \
     X(I8MM, 10, "i8mm")
@@ -35,6 +36,14 @@ void tn_cpu_detect(tn_cpu *cpu);
 // Name, caches and features into a zeroed *cpu; what is not known stays 0. tn_cpu_detect calls it; which file defines it is the
 // build's choice (TENON_CPUINFO).
 void tn_cpu_probe(tn_cpu *cpu);
+
+// TN_CPU_AMX where the processor has tile registers with products of bf16 and the system saves them, else 0. tn_cpu_detect calls it; which
+// file defines these two is the build's choice.
+uint32_t tn_cpu_tiles(void);
+
+// Linux lets a process use tile registers only after it asked, once for all of its threads: the features, without TN_CPU_AMX where that is
+// refused. Asked by those who will use them: signal frames on small alternate stacks no longer fit afterwards.
+uint32_t tn_cpu_permit(uint32_t features);
 
 // The features that remain when only tiers up to `level` are allowed: "portable", or a text of TN_CPU_LIST (itself and
 // everything below it on its architecture). NULL allows all. Returns 0 and sets *known = 0 for an unknown level.

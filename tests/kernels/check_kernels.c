@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checks every kernel row against the reference row of its operator, on the listed cases of the operator's family and on
 // random ones: in guarded memory, at odd addresses, in every layout the row takes, on one thread and on several, in place where
-// the operator allows it, with NaN, infinities and huge numbers where the case allows them. A row that no case reaches fails
+// the operator allows it, with NaN, infinities and huge numbers where the case allows them. Rows that round operands to bf16 get
+// operands that are rounded already, so that they have to agree as closely as the others. A row that no case reaches fails
 // the run, and so does an operator without a reference row. Rows that this processor lacks instructions for are listed and
 // never called.
 //
@@ -9,6 +10,7 @@
 //
 // Ownership: none. Threads: the check itself is one thread.
 #include "base/macros.h"
+#include "base/num.h"
 #include "support/compare.h"
 #include "dispatch/registry.h"
 #include "trial/trial.h"
@@ -224,7 +226,31 @@ static bool run_reference(check *k, tn_trial *trial)
     return true;
 }
 
-static void check_trial(check *k, const tn_case *c, tn_arena *arena, tn_rand *r, bool special)
+static bool rounds(const tn_kernel *row) { return (row->cpu & TN_CPU_BF16_WEIGHTS) != 0; }
+
+static bool wanted_rounded(const check *k, const tn_op *op)
+{
+    bool found = false;
+    for (size_t i = 0; i < k->n_rows && !found; i++) {
+        found = k->rows[i].row->op == op && k->rows[i].selected && rounds(k->rows[i].row);
+    }
+    return found;
+}
+
+// Both operands of a product become what bf16 has; numbers below the normal range, which products of bf16 take for zeros, zeros.
+static void round_operands(tn_trial *trial)
+{
+    for (int i = 0; i < TN_MIN(trial->c->n_in, 2); i++) {
+        tn_tensor *tensor = &trial->in[i];
+        float *v = tensor->data;
+        for (int64_t e = 0; v && tensor->dtype == TN_F32 && e < tn_tensor_count(tensor); e++) {
+            const float near = tn_bf16_to_f32(tn_bf16_from_f32(v[e]));
+            v[e] = near > -0x1p-126f && near < 0x1p-126f ? 0.0f : near;
+        }
+    }
+}
+
+static void check_trial(check *k, const tn_case *c, tn_arena *arena, tn_rand *r, bool special, bool rounded)
 {
     tn_trial trial;
     tn_diag diag;
@@ -238,12 +264,15 @@ static void check_trial(check *k, const tn_case *c, tn_arena *arena, tn_rand *r,
     if (k->now_index % 2) {
         trial.cpu.l3 = 1;   // no result fits in the caches: those that do not go other ways to memory
     }
+    if (rounded) {
+        round_operands(&trial);
+    }
     if (!run_reference(k, &trial)) {
         return;
     }
     for (size_t i = 0; i < k->n_rows; i++) {
         row_state *state = &k->rows[i];
-        if (state->row->op != c->op || state->row->impl == TN_IMPL_REFERENCE) {
+        if (state->row->op != c->op || state->row->impl == TN_IMPL_REFERENCE || rounds(state->row) != rounded) {
             continue;
         }
         state->offered = true;
@@ -284,9 +313,15 @@ static void check_case(check *k, unsigned index)
     if (!k->now_family->make(&c, &arena, &r, index)) {
         fail(k, NULL, NULL, "", "the case could not be made");
     } else if (wanted_op(k, c.op)) {
-        check_trial(k, &c, &arena, &r, false);
+        check_trial(k, &c, &arena, &r, false, false);
         if (c.special && !k->coverage) {
-            check_trial(k, &c, &arena, &r, true);
+            check_trial(k, &c, &arena, &r, true, false);
+        }
+        if (wanted_rounded(k, c.op)) {
+            check_trial(k, &c, &arena, &r, false, true);
+            if (c.special && !k->coverage) {
+                check_trial(k, &c, &arena, &r, true, true);
+            }
         }
     }
     tn_arena_deinit(&arena);
@@ -445,6 +480,7 @@ int main(int argc, char **argv)
         return 2;
     }
     tn_cpu_detect(&k.cpu);
+    k.cpu.features = tn_cpu_permit(k.cpu.features) | TN_CPU_BF16_WEIGHTS;
     tn_registry_visit(NULL, visit_row, &k);
     const unsigned refused = report_refused(&k);
     if (k.list) {
