@@ -51,6 +51,7 @@ typedef struct direct {
     size_t padded_floats;        // of that copy; 0: none
     bool product;                // one pixel for each of few images: a matrix product
     size_t l2;
+    bool ask;                    // y does not stay in the second-level cache
     ptrdiff_t gathered;          // few plain channels: each pixel's window is copied to one segment, this many floats apart; else 0
     size_t slot_floats;          // of the copied window
     unsigned slots;
@@ -275,6 +276,7 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     d->l2 = prepare->query->cpu->l2;
     chunk(d, d->l2);
     pad_rows(d);
+    d->ask = facts->lanes == d->block && tn_tensor_count(prepare->query->out[0]) > (int64_t)(d->l2 / sizeof(float));
     if (d->padded_floats > 0) {
         d->slot_floats = 0;
     } else if (d->gathered > 0) {
@@ -428,6 +430,7 @@ static tn_tile begin_unit(const job *j, const unit *u)
         .beta = 1.0f,
         .resume = u->b0 > 0,
         .finish = u->b1 == d->blocks_in,
+        .ask = d->ask && u->b0 == 0,
     };
     tn_tile_set_act(&t, &d->act);
     // Each tile asks for its share of the next weights.

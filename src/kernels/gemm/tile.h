@@ -50,6 +50,7 @@ typedef struct tn_tile {
     float low, high;                 // the result is clamped to these: relu and clip
     const tn_act *act;               // any other activation, or NULL
     int64_t repeat;                  // the same again for the next P rows, and so on: this often in all; 0 is 1
+    bool ask;                        // c lies past the second-level cache, and its rows are one vector apart: its lines are asked for first
     bool resume;                     // c holds the sum so far
     bool finish;                     // this is the last part of the sum: bias, residual, activation
 } tn_tile;

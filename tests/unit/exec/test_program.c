@@ -12,6 +12,7 @@
 #include "ops/index/op_find.h"
 #include "ops/math/op_binary.h"
 #include "ops/math/op_unary.h"
+#include "ops/move/op_copy.h"
 #include "ops/move/op_join.h"
 #include "ops/move/op_reshape.h"
 #include "ops/move/op_transpose.h"
@@ -238,9 +239,120 @@ static void cached_run_takes_nothing(void **unused)
     free(data);
 }
 
+// ---- joins whose operands are made in place ----
+
+static size_t copies(const tn_program *program)
+{
+    const tn_plan *plan = tn_program_plan(program);
+    size_t count = 0;
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        count += plan->steps[i].call.op == &tn_op_copy;
+    }
+    return count;
+}
+
+static tn_graph *joining(tn_heap *heap, int64_t channels)
+{
+    tn_graph *g = tn_graph_create(heap, "joining");
+    tn_value *x = tn_graph_value(g, "x");
+    x->dtype = TN_F32;
+    x->shape = (tn_shape){4, {1, channels, TN_DIM_UNKNOWN, TN_DIM_UNKNOWN}};
+    tn_graph_add_input(g, x);
+    return g;
+}
+
+static void run_joins(fixture *f, const tn_graph *g, const tn_tensor *x, size_t want_copies)
+{
+    for (int light = 0; light < 2; light++) {
+        tn_program *program;
+        f->context.light = light;
+        assert_int_equal(tn_program_create(&program, g, &f->context, 3, &f->diag), TN_OK);
+        run_and_compare(f, program, g, x);
+        run_and_compare(f, program, g, x);
+        assert_true(want_copies == SIZE_MAX || copies(program) == want_copies);
+        tn_program_destroy(program);
+    }
+}
+
+// Two branches, of which one is joined first, need no copy. An operand that is read later, twice in the join or a result does.
+static void parts_are_made_in_the_join(void **unused)
+{
+    fixture f;
+    float *data = noise(16 * 64, 5);
+    const tn_tensor x = {.dtype = TN_F32, .shape = tn_shape_of(4, (const int64_t[]){1, 16, 8, 8}), .data = data};
+    const tn_concat_attr channels = {1};
+    const tn_softmax_attr softmax = {1};
+    (void)unused;
+    open_fixture(&f, NULL);
+    for (int kind = 0; kind < 4; kind++) {
+        tn_graph *g = joining(&f.heap, 16);
+        tn_value *a = add(g, &tn_op_tanh, "a", NULL, g->inputs[0], NULL), *b = add(g, &tn_op_relu, "b", NULL, a, NULL);
+        tn_value *c = add(g, &tn_op_sigmoid, "c", NULL, b, NULL);
+        tn_value *first = add(g, &tn_op_concat, "first", &channels, kind == 1 ? a : c, kind == 1 ? a : b);
+        tn_value *all = add(g, &tn_op_concat, "all", &channels, a, first);
+        tn_value *y = add(g, &tn_op_softmax, "y", &softmax, all, NULL);
+        tn_graph_add_output(g, kind == 2 ? add(g, &tn_op_softmax, "z", &softmax, add(g, &tn_op_concat, "again", &channels, y, a), NULL) : y);
+        if (kind == 3) {
+            tn_graph_add_output(g, b);
+        }
+        run_joins(&f, g, &x, kind == 0 ? 0 : SIZE_MAX);
+        tn_graph_destroy(g);
+    }
+    close_fixture(&f);
+    free(data);
+}
+
+// Any graph of joins, functions, sums and convolutions gives what its nodes give.
+static void random_joins(void **unused)
+{
+    fixture f;
+    float *data = noise(8 * 35, 7), *weights = noise(24 * 400, 8);
+    const tn_tensor x = {.dtype = TN_F32, .shape = tn_shape_of(4, (const int64_t[]){1, 8, 5, 7}), .data = data};
+    const tn_concat_attr joined = {1};
+    uint32_t seed = 11;
+    (void)unused;
+    open_fixture(&f, NULL);
+    for (int round = 0; round < 60; round++) {
+        tn_graph *g = joining(&f.heap, 8);
+        tn_value *values[24] = {g->inputs[0]};
+        int64_t widths[24] = {8};
+        int count = 1;
+        while (count < 16) {
+            char name[8] = {'v', (char)('a' + count), 0};
+            seed = seed * 1664525u + 1013904223u;
+            const int a = (int)((seed >> 9) % (uint32_t)count), b = count - 1, kind = (int)(seed >> 24) % 6;
+            tn_value *to;
+            int64_t width = widths[b];
+            if (kind < 3 && widths[a] + width <= 400) {
+                to = add(g, &tn_op_concat, name, &joined, values[b], values[a]);
+                width += widths[a];
+            } else if (kind == 3 && widths[a] == width) {
+                to = add(g, &tn_op_add, name, NULL, values[a], values[b]);
+            } else if (kind == 4) {
+                const int64_t m = (seed >> 20) % 2 ? 24 : 13;
+                const tn_shape s = tn_shape_of(4, (const int64_t[]){m, widths[a], 1, 1});
+                to = add(g, &tn_op_conv, name, tn_op_conv.defaults, values[a], tn_graph_constant(g, name, TN_F32, &s, weights, false));
+                width = m;
+            } else {
+                to = add(g, kind == 5 ? &tn_op_tanh : &tn_op_sigmoid, name, NULL, values[b], NULL);
+            }
+            widths[count] = width;
+            values[count++] = to;
+        }
+        tn_graph_add_output(g, values[count - 1]);
+        tn_graph_add_output(g, values[count / 2]);
+        run_joins(&f, g, &x, SIZE_MAX);
+        tn_graph_destroy(g);
+    }
+    close_fixture(&f);
+    free(data);
+    free(weights);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_shapes_portable), cmocka_unit_test(any_shapes_best),
-                                       cmocka_unit_test(cached_run_takes_nothing)};
+                                       cmocka_unit_test(cached_run_takes_nothing), cmocka_unit_test(parts_are_made_in_the_join),
+                                       cmocka_unit_test(random_joins)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
