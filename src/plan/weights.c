@@ -3,7 +3,6 @@
 #include "plan/weights.h"
 
 #include "base/macros.h"
-#include "sys/pages.h"
 
 #include <string.h>
 
@@ -124,7 +123,6 @@ static tn_packed *make(tn_weights *weights, const tn_pack *pack, const tn_query 
         tn_give(weights->heap, packed);
         return NULL;
     }
-    tn_pages_large(packed->data, pack->bytes);
     if (pack->part && pack->parts > 1) {
         packing p = {pack, query, params, packed->data, 0};
         pack_shares(weights, &p, shared, workers);
