@@ -364,7 +364,7 @@ static void cancelled(void **state)
 static void called_back(void **state)
 {
     enum { STRETCH = 2000000 };
-    static const double group_ns[] = {3e4, 2.5e5, 1.9e6};
+    static const double group_ns[] = {3.2e5, 6e5, 1.9e6};
     static float y[N * N];
     tn_heap heap;
     tn_rand r = {13};
@@ -379,7 +379,8 @@ static void called_back(void **state)
         make_product(&p, cl, &heap, 0);
         memset(&fake, 0, sizeof fake);
         fake.group_ns = group_ns[i % 3];
-        const double all = (double)tn_cl_slice_groups(p.flow->first) * fake.group_ns;
+        fake.width = cl->facts.units = 2;
+        const double all = (double)tn_cl_slice_groups(p.flow->first) * fake.group_ns / (double)fake.width;
         if (i % 2) {
             assert_int_equal(run_product(&p, &fake.cancel, y), TN_OK);       // measured
             assert_true(fake.longest <= STRETCH + START && fake.waiting <= 2);

@@ -153,6 +153,10 @@ static size_t slice_groups(const tn_cl_flow *flow, const tn_cl_step *step)
 // What counts for one group of the next slice.
 static double group_share(const tn_cl_flow *flow, const tn_cl_step *step)
 {
+    if (flow->cl->facts.is_cpu && !flow->slice_ns) {
+        // Nobody asked for short slices: none is so short that cores stand idle, since groups on all of them take as long as one.
+        return TN_MIN(step->group_ns, (double)flow->stretch_ns / (TN_MAX(flow->cl->facts.units, 1u) + 1e-6));
+    }
     return flow->cl->facts.is_cpu ? step->group_ns : (double)flow->stretch_ns / ((double)slice_groups(flow, step) + 1e-6);
 }
 
