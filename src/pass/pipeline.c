@@ -46,6 +46,8 @@ static const step steps[] = {
     {&tn_pass_fuse_hoist, 0},
     {&tn_pass_fuse_pad, SHAPED},
     {&tn_pass_fuse_affine, 0},
+    // Behind what quantisation sees: its softmax has a form in integers.
+    {&tn_pass_fuse_attention, SHAPED},
     {&tn_pass_fuse_act, SHAPED},
     {&tn_pass_fuse_residual, SHAPED},
     {&tn_pass_fuse_affine, 0},

@@ -39,6 +39,7 @@ typedef struct tn_gemm {
     const float *residual;              // as c, or NULL
     float alpha, beta;
     const tn_act *act;
+    bool resume;                        // c holds the sum so far; alpha is 1, there is no bias
 } tn_gemm;
 
 // Floats of packed columns.

@@ -66,7 +66,7 @@ static tn_tile row_tile(const grid *w, int64_t m, int64_t k0, int64_t k1)
         .row_bias = g->row_bias ? g->row_bias + m : NULL,
         .alpha = g->alpha,
         .beta = g->beta,
-        .resume = k0 > 0,
+        .resume = k0 > 0 || g->resume,
         .finish = k1 == g->k,
     };
     tn_tile_set_act(&t, g->act);
@@ -198,7 +198,7 @@ static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t gro
         .bias = g->bias ? g->bias + n0 : no_bias,
         .residual = finish && x->residual ? x->residual + u->m0 * g->ldc + n0 : NULL,
         .beta = g->beta,
-        .resume = k0 > 0,
+        .resume = k0 > 0 || g->resume,
         .clamp = finish && ends.clamp, .low = ends.low, .high = ends.high,
         .act = finish ? ends.act : NULL,
         .ask = ask,
@@ -342,7 +342,7 @@ void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm)
     }
     grid w = {.gemm = gemm, .groups = tn_gemm_groups(facts->lanes, gemm->q, gemm->n)};
     w.widest = (int)TN_MIN((int64_t)gemm->q, (gemm->n + facts->lanes - 1) / facts->lanes);
-    w.stream = gemm->m <= TN_STREAM_MAX_P && gemm->q == 2 && gemm->alpha == 1.0f && gemm->k > 0;
+    w.stream = gemm->m <= TN_STREAM_MAX_P && gemm->q == 2 && gemm->alpha == 1.0f && gemm->k > 0 && !gemm->resume;
     w.strips = gemm->strips && !gemm->b_bf16 && gemm->ldb == 0 && gemm->alpha == 1.0f && !gemm->row_bias;
     w.rows_item = TN_MIN(gemm->m, w.strips ? gemm->strip_rows : gemm->row_chunk);
     w.groups_item = w.groups;

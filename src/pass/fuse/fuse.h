@@ -10,6 +10,7 @@ extern const tn_pass tn_pass_split_einsum;    // einsum that is a matrix product
 extern const tn_pass tn_pass_fuse_pattern;    // activations written out: silu, hard_swish, hard_sigmoid, mish, gelu
 extern const tn_pass tn_pass_fuse_norm;       // layer_norm and rms_norm written out
 extern const tn_pass tn_pass_fuse_matmul;     // gemm, transposed and scaled operands, reshapes around a product
+extern const tn_pass tn_pass_fuse_attention;  // products, mask and softmax, heads split from rows and joined again
 extern const tn_pass tn_pass_fuse_hoist;      // elementwise work before the reshape of a product
 extern const tn_pass tn_pass_fuse_pad;        // zero padding into convolutions and average pooling
 extern const tn_pass tn_pass_fuse_affine;     // batch_norm, scales and shifts per channel into weights and bias
