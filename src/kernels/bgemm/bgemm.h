@@ -23,10 +23,12 @@ typedef struct tn_btile {
     const uint16_t *a, *b;
     int64_t lines;               // k / 32
     int rows, vectors;           // that C has: 1 .. 32, 1 .. 2
+    const uint16_t *next;        // bytes that are needed soon: each line of k asks for `ask` lines of the cache; any address will do
+    int ask;
     tn_tile end;                 // c and what follows it: bias, residual, factor, activation
 } tn_btile;
 
-// Estimates for cost, in nanoseconds of one core.
+// Estimates for cost, in nanoseconds of a core at about 4 GHz, as those of float tiles.
 typedef struct tn_bgemm_facts {
     double block_ns;             // one line of a whole block by two vectors
     double half_ns;              // the same of up to 16 rows
@@ -46,19 +48,22 @@ typedef struct tn_btiles {
     // 16 floats, of which `lanes` are there, for each of some rows, `step` floats apart, into half a line of each; with `second` 16 more from
     // there into the other half, and `lanes` is about those. from NULL: zeros.
     void (*round_part)(uint16_t *to, const float *from, const float *second, ptrdiff_t step, int64_t rows, int lanes);
+    // A tile of packed B at run time: k (1 .. 32) by n (1 .. 16), element (k, n) at from + k * row + n * column, one of which is 1.
+    void (*round_columns)(uint16_t *to, const float *from, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n);
 } tn_btiles;
 
 extern const tn_btiles tn_btiles_amx, tn_btiles_avx512bf16;
 
 typedef struct tn_bgemm {
     const tn_btiles *tiles;
-    int64_t images, m, n, lines;         // products that share B
+    int64_t images, m, n, lines;         // products of one shape
     int64_t rows_item;                   // whole blocks
     // Rounds rows m0 .. m1 - 1 of a product, m0 a multiple of 32; spare: spare_bytes of its own.
     void (*round)(const struct tn_bgemm *gemm, uint16_t *to, int64_t image, int64_t m0, int64_t m1, void *spare);
     const void *context;                 // of round
     const float *a;
     const uint16_t *b;
+    ptrdiff_t b_image;                   // elements from a product's B to the next one's; 0: all share one
     float *c;
     ptrdiff_t c_image, c_row, c_vec;     // residual is as c
     bool blocked;                        // C is in channel blocks: its last vector has all lanes, those past the last channel nobody's

@@ -32,13 +32,15 @@ static void end(void) { _tile_release(); }
 #define TILE_ROW 64
 #define SUMS_ROW (TN_BGEMM_VECTORS * TN_BGEMM_LANES)
 
-static void sum_32x32(const uint16_t *a, const uint16_t *b, int64_t lines, float *sums)
+static void sum_32x32(const tn_btile *t, float *sums)
 {
+    const uint16_t *a = t->a, *b = t->b;
+    const char *next = (const char *)t->next;
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
-    for (int64_t line = 0; line < lines; line++) {
+    for (int64_t line = 0; line < t->lines; line++) {
         _tile_loadd(4, a, TILE_ROW);
         _tile_loadd(6, b, TILE_ROW);
         _tile_dpbf16ps(0, 4, 6);
@@ -47,6 +49,7 @@ static void sum_32x32(const uint16_t *a, const uint16_t *b, int64_t lines, float
         _tile_loadd(5, a + TN_BGEMM_TILE, TILE_ROW);
         _tile_dpbf16ps(2, 5, 6);
         _tile_dpbf16ps(3, 5, 7);
+        next = ask_ahead(next, t->ask);
         a += 2 * TN_BGEMM_TILE;
         b += 2 * TN_BGEMM_TILE;
     }
@@ -56,16 +59,19 @@ static void sum_32x32(const uint16_t *a, const uint16_t *b, int64_t lines, float
     _tile_stored(3, sums + 16 * SUMS_ROW + TN_BGEMM_LANES, SUMS_ROW * sizeof(float));
 }
 
-static void sum_16x32(const uint16_t *a, const uint16_t *b, int64_t lines, float *sums)
+static void sum_16x32(const tn_btile *t, float *sums)
 {
+    const uint16_t *a = t->a, *b = t->b;
+    const char *next = (const char *)t->next;
     _tile_zero(0);
     _tile_zero(1);
-    for (int64_t line = 0; line < lines; line++) {
+    for (int64_t line = 0; line < t->lines; line++) {
         _tile_loadd(4, a, TILE_ROW);
         _tile_loadd(6, b, TILE_ROW);
         _tile_dpbf16ps(0, 4, 6);
         _tile_loadd(7, b + TN_BGEMM_TILE, TILE_ROW);
         _tile_dpbf16ps(1, 4, 7);
+        next = ask_ahead(next, t->ask);
         a += 2 * TN_BGEMM_TILE;
         b += 2 * TN_BGEMM_TILE;
     }
@@ -73,16 +79,19 @@ static void sum_16x32(const uint16_t *a, const uint16_t *b, int64_t lines, float
     _tile_stored(1, sums + TN_BGEMM_LANES, SUMS_ROW * sizeof(float));
 }
 
-static void sum_32x16(const uint16_t *a, const uint16_t *b, int64_t lines, float *sums)
+static void sum_32x16(const tn_btile *t, float *sums)
 {
+    const uint16_t *a = t->a, *b = t->b;
+    const char *next = (const char *)t->next;
     _tile_zero(0);
     _tile_zero(2);
-    for (int64_t line = 0; line < lines; line++) {
+    for (int64_t line = 0; line < t->lines; line++) {
         _tile_loadd(4, a, TILE_ROW);
         _tile_loadd(6, b, TILE_ROW);
         _tile_dpbf16ps(0, 4, 6);
         _tile_loadd(5, a + TN_BGEMM_TILE, TILE_ROW);
         _tile_dpbf16ps(2, 5, 6);
+        next = ask_ahead(next, t->ask);
         a += 2 * TN_BGEMM_TILE;
         b += TN_BGEMM_TILE;
     }
@@ -90,13 +99,16 @@ static void sum_32x16(const uint16_t *a, const uint16_t *b, int64_t lines, float
     _tile_stored(2, sums + 16 * SUMS_ROW, SUMS_ROW * sizeof(float));
 }
 
-static void sum_16x16(const uint16_t *a, const uint16_t *b, int64_t lines, float *sums)
+static void sum_16x16(const tn_btile *t, float *sums)
 {
+    const uint16_t *a = t->a, *b = t->b;
+    const char *next = (const char *)t->next;
     _tile_zero(0);
-    for (int64_t line = 0; line < lines; line++) {
+    for (int64_t line = 0; line < t->lines; line++) {
         _tile_loadd(4, a, TILE_ROW);
         _tile_loadd(6, b, TILE_ROW);
         _tile_dpbf16ps(0, 4, 6);
+        next = ask_ahead(next, t->ask);
         a += 2 * TN_BGEMM_TILE;
         b += TN_BGEMM_TILE;
     }
@@ -110,14 +122,14 @@ static void tile(const tn_btile *t)
     const bool half = t->rows <= TN_BGEMM_ROWS / 2;
     SETTLE();
     if (t->vectors == TN_BGEMM_VECTORS) {
-        (half ? sum_16x32 : sum_32x32)(t->a, t->b, t->lines, sums);
+        (half ? sum_16x32 : sum_32x32)(t, sums);
     } else {
-        (half ? sum_16x16 : sum_32x16)(t->a, t->b, t->lines, sums);
+        (half ? sum_16x16 : sum_32x16)(t, sums);
     }
     end_block(t, sums, SUMS_ROW, t->rows);
 }
 
-const tn_btiles tn_btiles_amx = {&tn_bgemm_facts_amx, begin, end, tile, round_rows, round_part};
+const tn_btiles tn_btiles_amx = {&tn_bgemm_facts_amx, begin, end, tile, round_rows, round_part, round_columns};
 
 static tn_status run_matmul(const tn_call *call) { return tn_bmatmul_run(call, &tn_btiles_amx); }
 

@@ -17,8 +17,11 @@ TN_INLINE __m512 pair_products(__m512 sum, const uint16_t *pair, __m512i columns
 }
 
 // P rows of a block by Q vectors.
-TN_INLINE void sum_rows(const uint16_t *a, const uint16_t *b, int64_t lines, float *sums, const int P, const int Q)
+TN_INLINE void sum_rows(const tn_btile *t, int64_t row, bool asks, float *sums, const int P, const int Q)
 {
+    const uint16_t *a = t->a + row * TN_BGEMM_LINE, *b = t->b;
+    const char *next = (const char *)t->next;
+    const int ask = asks ? t->ask : 0;
     __m512 sum[MOST][TN_BGEMM_VECTORS];
 #pragma GCC unroll 16
     for (int p = 0; p < P; p++) {
@@ -27,7 +30,7 @@ TN_INLINE void sum_rows(const uint16_t *a, const uint16_t *b, int64_t lines, flo
             sum[p][q] = _mm512_setzero_ps();
         }
     }
-    for (int64_t line = 0; line < lines; line++) {
+    for (int64_t line = 0; line < t->lines; line++) {
         for (int pair = 0; pair < TN_BGEMM_LINE / 2; pair++) {
             __m512i w[TN_BGEMM_VECTORS];
 #pragma GCC unroll 2
@@ -42,6 +45,7 @@ TN_INLINE void sum_rows(const uint16_t *a, const uint16_t *b, int64_t lines, flo
                 }
             }
         }
+        next = ask_ahead(next, ask);
         a += TN_BGEMM_ROWS * TN_BGEMM_LINE;
         b += Q * TN_BGEMM_TILE;
     }
@@ -54,13 +58,13 @@ TN_INLINE void sum_rows(const uint16_t *a, const uint16_t *b, int64_t lines, flo
     }
 }
 
-#define SUMS(P)                                                                                                                          \
-    static void sum_##P##x1(const uint16_t *a, const uint16_t *b, int64_t lines, float *sums) { sum_rows(a, b, lines, sums, P, 1); } \
-    static void sum_##P##x2(const uint16_t *a, const uint16_t *b, int64_t lines, float *sums) { sum_rows(a, b, lines, sums, P, 2); }
+#define SUMS(P)                                                                                                               \
+    static void sum_##P##x1(const tn_btile *t, int64_t row, bool asks, float *sums) { sum_rows(t, row, asks, sums, P, 1); } \
+    static void sum_##P##x2(const tn_btile *t, int64_t row, bool asks, float *sums) { sum_rows(t, row, asks, sums, P, 2); }
 
 SUMS(1) SUMS(2) SUMS(3) SUMS(4) SUMS(5) SUMS(6) SUMS(7) SUMS(8) SUMS(9) SUMS(10) SUMS(11)
 
-static void (*const sum_of[TN_BGEMM_VECTORS][MOST])(const uint16_t *, const uint16_t *, int64_t, float *) = {
+static void (*const sum_of[TN_BGEMM_VECTORS][MOST])(const tn_btile *, int64_t, bool, float *) = {
     {sum_1x1, sum_2x1, sum_3x1, sum_4x1, sum_5x1, sum_6x1, sum_7x1, sum_8x1, sum_9x1, sum_10x1, sum_11x1},
     {sum_1x2, sum_2x2, sum_3x2, sum_4x2, sum_5x2, sum_6x2, sum_7x2, sum_8x2, sum_9x2, sum_10x2, sum_11x2},
 };
@@ -71,12 +75,12 @@ static void tile(const tn_btile *t)
     const int64_t cuts = tn_tile_cuts(t->rows, MOST);
     for (int64_t i = 0; i < cuts; i++) {
         const int64_t r = tn_tile_cut(t->rows, cuts, i), rows = tn_tile_cut(t->rows, cuts, i + 1) - r;
-        sum_of[t->vectors - 1][rows - 1](t->a + r * TN_BGEMM_LINE, t->b, t->lines, sums + r * TN_BGEMM_VECTORS * TN_BGEMM_LANES);
+        sum_of[t->vectors - 1][rows - 1](t, r, i == 0, sums + r * TN_BGEMM_VECTORS * TN_BGEMM_LANES);
     }
     end_block(t, sums, TN_BGEMM_VECTORS * TN_BGEMM_LANES, t->rows);
 }
 
-const tn_btiles tn_btiles_avx512bf16 = {&tn_bgemm_facts_avx512bf16, NULL, NULL, tile, round_rows, round_part};
+const tn_btiles tn_btiles_avx512bf16 = {&tn_bgemm_facts_avx512bf16, NULL, NULL, tile, round_rows, round_part, round_columns};
 
 static tn_status run_matmul(const tn_call *call) { return tn_bmatmul_run(call, &tn_btiles_avx512bf16); }
 

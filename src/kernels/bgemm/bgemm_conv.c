@@ -69,7 +69,7 @@ static double cost(const tn_query *query, const tn_bgemm_facts *facts)
         return 1e18;
     }
     const double windows = (double)(x.s.n * x.s.out[1] * x.s.out[2]), copies = x.plain_in ? (double)(x.s.c * x.s.kernel[1]) : 0.0;
-    return tn_bgemm_cost(facts, x.s.n, x.s.out[1] * x.s.out[2], x.s.m, x.k) + windows * copies;
+    return tn_bgemm_cost(facts, x.s.n, x.s.out[1] * x.s.out[2], x.s.m, x.k) + 0.5 * windows * copies;
 }
 
 // ---- weights ----

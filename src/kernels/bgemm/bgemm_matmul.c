@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the rows of matmul and gemm with rounded operands share: B is constant and one for all of A, so that all matrices of A are the rows
-// of one product.
+// What the rows of matmul and gemm with rounded operands share. A B for all of A makes all matrices of A the rows of one product; else each
+// matrix of A has its own. A constant B is packed with the plan, another into the workspace of each run.
 // Ownership: parameters live in the plan's arena. Threads: any.
 #include "kernels/bgemm/bgemm.h"
 
@@ -11,7 +11,7 @@
 #include "ops/nn/op_matmul.h"
 
 typedef struct product {
-    int64_t m, n, k;
+    int64_t images, m, n, k;
     bool trans_b;
     bool bias_rows, bias_full, bias_scalar;    // how operand 2 of gemm is broadcast; else along the columns
 } product;
@@ -20,8 +20,8 @@ typedef struct bmatmul {
     product p;
     tn_bgemm gemm;               // all but the pointers, which run sets
     tn_act act;
-    bool copy_bias;
-    size_t bias_at;              // bytes in the workspace; the slots come first
+    bool copy_bias, b_constant;
+    size_t bias_at, b_at;        // bytes in the workspace; the slots come first
 } bmatmul;
 
 // False: not a product for these rows, *why says it.
@@ -31,12 +31,19 @@ static bool describe(const tn_query *query, product *p, const char **why)
     const bool gemm = query->op == &tn_op_gemm;
     const bool trans_a = gemm ? ((const tn_gemm_attr *)query->attr)->trans_a : ((const tn_matmul_attr *)query->attr)->trans_a;
     *p = (product){.trans_b = gemm ? ((const tn_gemm_attr *)query->attr)->trans_b : ((const tn_matmul_attr *)query->attr)->trans_b};
-    if (a->rank < 2 || b->rank < 2 || trans_a || tn_shape_span(b, 0, b->rank - 2) != 1 || b->rank > a->rank) {
-        *why = "operand 1 is not one matrix for all rows of operand 0";
+    const bool ranks = a->rank >= 2 && b->rank >= 2 && b->rank <= a->rank && !trans_a;
+    const bool one = ranks && tn_shape_span(b, 0, b->rank - 2) == 1;
+    bool each = ranks && a->rank == b->rank;
+    for (int d = 0; each && d < a->rank - 2; d++) {
+        each = a->dims[d] == b->dims[d];
+    }
+    if (!one && !each) {
+        *why = "operand 1 is neither one matrix for all rows of operand 0 nor one for each matrix";
         return false;
     }
+    p->images = one ? 1 : tn_shape_span(a, 0, a->rank - 2);
     p->k = a->dims[a->rank - 1];
-    p->m = tn_shape_span(a, 0, a->rank - 1);
+    p->m = one ? tn_shape_span(a, 0, a->rank - 1) : a->dims[a->rank - 2];
     p->n = b->dims[b->rank - (p->trans_b ? 2 : 1)];
     if (gemm && query->n_in > 2 && query->in[2]) {
         const tn_shape *c = &query->in[2]->shape;
@@ -64,14 +71,10 @@ bool tn_bmatmul_match(const tn_query *query, const char **why)
         *why = "unknown activation";
         return false;
     }
-    if (!query->in[1] || !query->in[1]->data) {
-        *why = "operand 1 is no constant";
-        return false;
-    }
     if (!describe(query, &p, why)) {
         return false;
     }
-    if (p.m < ROWS_LEAST || p.n < 1 || p.k < 1) {
+    if (p.m < ROWS_LEAST || p.n < 1 || p.k < 1 || p.images < 1) {
         *why = "fewer than four rows, or empty";
         return false;
     }
@@ -82,7 +85,11 @@ static double cost(const tn_query *query, const tn_bgemm_facts *facts)
 {
     product p;
     const char *why;
-    return describe(query, &p, &why) ? tn_bgemm_cost(facts, 1, p.m, p.n, p.k) : 1e18;
+    if (!describe(query, &p, &why)) {
+        return 1e18;
+    }
+    const double vectors = (double)p.images * (double)tn_bgemm_lines(p.k) * TN_BGEMM_LINE * (double)((p.n + TN_BGEMM_LANES - 1) / TN_BGEMM_LANES);
+    return tn_bgemm_cost(facts, p.images, p.m, p.n, p.k) + (query->in[1]->data ? 0.0 : vectors * facts->round_ns);
 }
 
 // Columns of B: see tn_bgemm_pack.
@@ -92,25 +99,57 @@ static int64_t offset(const void *context, int64_t k)
     return p->trans_b ? k : k * p->n;
 }
 
-static void pack_group(void *dst, const tn_query *query, const void *params, int64_t group)
+static void pack_group(void *dst, const tn_query *query, const void *params, int64_t part)
 {
-    const product *p = &((const bmatmul *)params)->p;
-    tn_bgemm_pack(dst, query->in[1]->data, offset, p, p->k, p->n, p->trans_b ? p->k : 1, group);
+    const bmatmul *x = params;
+    const product *p = &x->p;
+    const int64_t groups = tn_bgemm_groups(p->n), image = part / groups;
+    const char *src = (const char *)query->in[1]->data + (size_t)(image * p->k * p->n) * sizeof(float);
+    tn_bgemm_pack((uint16_t *)dst + image * x->gemm.b_image, src, offset, p, p->k, p->n, p->trans_b ? p->k : 1, part % groups);
 }
 
 static void pack(void *dst, const tn_query *query, const void *params)
 {
-    for (int64_t group = 0; group < tn_bgemm_groups(((const bmatmul *)params)->p.n); group++) {
-        pack_group(dst, query, params, group);
+    const product *p = &((const bmatmul *)params)->p;
+    for (int64_t part = 0; part < p->images * tn_bgemm_groups(p->n); part++) {
+        pack_group(dst, query, params, part);
+    }
+}
+
+// ---- another B: one vector of columns of one matrix after another ----
+
+typedef struct columns {
+    const tn_bgemm *g;
+    const product *p;
+    const float *from;
+    uint16_t *to;
+} columns;
+
+static void round_vectors(void *context, size_t first, size_t count, unsigned slot)
+{
+    (void)slot;
+    const columns *c = context;
+    const product *p = c->p;
+    const int64_t vectors = (p->n + TN_BGEMM_LANES - 1) / TN_BGEMM_LANES;
+    const ptrdiff_t row = p->trans_b ? 1 : (ptrdiff_t)p->n, column = p->trans_b ? (ptrdiff_t)p->k : 1;
+    for (size_t i = first; i < first + count; i++) {
+        const int64_t image = (int64_t)i / vectors, v = (int64_t)i % vectors, group = v / TN_BGEMM_VECTORS;
+        const int64_t width = TN_MIN((int64_t)TN_BGEMM_VECTORS, vectors - group * TN_BGEMM_VECTORS);
+        const float *from = c->from + image * p->k * p->n + v * TN_BGEMM_LANES * column;
+        uint16_t *to = c->to + image * c->g->b_image + (group * TN_BGEMM_VECTORS * c->g->lines + v % TN_BGEMM_VECTORS) * TN_BGEMM_TILE;
+        for (int64_t line = 0; line < c->g->lines; line++) {
+            c->g->tiles->round_columns(to + line * width * TN_BGEMM_TILE, from + line * TN_BGEMM_LINE * row, row, column,
+                                       TN_MIN((int64_t)TN_BGEMM_LINE, p->k - line * TN_BGEMM_LINE), TN_MIN((int64_t)TN_BGEMM_LANES, p->n - v * TN_BGEMM_LANES));
+        }
     }
 }
 
 static void round_rows(const tn_bgemm *gemm, uint16_t *to, int64_t image, int64_t m0, int64_t m1, void *spare)
 {
-    (void)image, (void)spare;
+    (void)spare;
     const product *p = gemm->context;
     for (int64_t m = m0; m < m1; m += TN_BGEMM_ROWS) {
-        gemm->tiles->round_rows(to, gemm->a + m * p->k, p->k, TN_MIN((int64_t)TN_BGEMM_ROWS, m1 - m), p->k);
+        gemm->tiles->round_rows(to, gemm->a + (image * p->m + m) * p->k, p->k, TN_MIN((int64_t)TN_BGEMM_ROWS, m1 - m), p->k);
         to += gemm->lines * TN_BGEMM_ROWS * TN_BGEMM_LINE;
     }
 }
@@ -128,7 +167,8 @@ tn_status tn_bmatmul_prepare(tn_prepare *prepare)
     }
     x->act = (tn_act){TN_LOOP_CONST, 0.0, 0.0};
     tn_bgemm *g = &x->gemm;
-    *g = (tn_bgemm){.images = 1, .m = p->m, .n = p->n, .lines = tn_bgemm_lines(p->k), .round = round_rows, .c_row = p->n, .c_vec = TN_BGEMM_LANES, .beta = 1.0f};
+    *g = (tn_bgemm){.images = p->images, .m = p->m, .n = p->n, .lines = tn_bgemm_lines(p->k), .round = round_rows, .c_image = (ptrdiff_t)(p->m * p->n),
+                    .c_row = p->n, .c_vec = TN_BGEMM_LANES, .beta = 1.0f};
     if (query->op == &tn_op_gemm) {
         const tn_gemm_attr *attr = query->attr;
         g->alpha = (float)attr->alpha;
@@ -139,16 +179,22 @@ tn_status tn_bmatmul_prepare(tn_prepare *prepare)
         g->alpha = (float)attr->alpha;
         x->act = attr->act;
     }
-    if (!tn_bgemm_packed_bytes(p->k, p->n, &bytes)) {
+    const bool fits = tn_bgemm_packed_bytes(p->k, p->n, &bytes);
+    g->b_image = p->images > 1 ? (ptrdiff_t)(bytes / sizeof(uint16_t)) : 0;
+    if (!fits || !tn_mul_size(bytes, (size_t)p->images, &bytes)) {
         return tn_fail(prepare->diag, TN_LIMIT, query->name, "the packed operand 1 does not fit in memory");
     }
     TN_TRY(tn_bgemm_prepare(g, prepare, 0));
     if (x->copy_bias) {
         TN_TRY(tn_scratch_add(prepare, (size_t)TN_MAX(p->m, p->n), sizeof(float), &x->bias_at));
     }
+    x->b_constant = query->in[1]->data != NULL;
+    if (!x->b_constant) {
+        return tn_scratch_add(prepare, bytes, 1, &x->b_at);
+    }
     const uint64_t form[] = {(uint64_t)p->k, (uint64_t)p->n, p->trans_b};
     prepare->packs[0] = (tn_pack){.operand = 1, .id = "bgemm_bf16", .variant = tn_hash(form, sizeof form, 0), .bytes = bytes, .pack = pack,
-                                  .part = pack_group, .parts = tn_bgemm_groups(p->n)};
+                                  .part = pack_group, .parts = p->images * tn_bgemm_groups(p->n)};
     prepare->n_packs = 1;
     return TN_OK;
 }
@@ -180,7 +226,13 @@ tn_status tn_bmatmul_run(const tn_call *call, const tn_btiles *tiles)
     g.context = &x->p;
     g.act = &x->act;
     g.a = call->in[0]->data;
-    g.b = call->packed[0];
+    if (x->b_constant) {
+        g.b = call->packed[0];
+    } else {
+        columns c = {&g, &x->p, call->in[1]->data, (uint16_t *)(void *)((char *)call->scratch + x->b_at)};
+        tn_workers_run(call->workers, round_vectors, &c, (size_t)(x->p.images * ((x->p.n + TN_BGEMM_LANES - 1) / TN_BGEMM_LANES)), 4);
+        g.b = c.to;
+    }
     g.c = call->out[0]->data;
     g.residual = call->op == &tn_op_matmul && call->n_in > 3 && call->in[3] ? call->in[3]->data : NULL;
     set_bias(call, x, &g);

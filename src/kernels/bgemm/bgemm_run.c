@@ -8,10 +8,10 @@
 #include "base/num.h"
 #include "kernels/gemm/scratch.h"
 
-// Measured on a Xeon of the fourth generation at some 3 GHz: a product of two tiles takes 16 cycles, loads from the second-level cache half
-// as much again; AVX512-BF16 takes as long as float32, on AMD half of that.
-const tn_bgemm_facts tn_bgemm_facts_amx = {32.0, 20.0, 1.2, 1.0};
-const tn_bgemm_facts tn_bgemm_facts_avx512bf16 = {240.0, 130.0, 1.2, 0.8};
+// Measured on a Xeon: a product of two tiles takes 16 cycles; where rows or columns come from the second-level cache loads take longer.
+// AVX512-BF16 takes as long as float32 there, on AMD half of that.
+const tn_bgemm_facts tn_bgemm_facts_amx = {18.0, 12.0, 0.6, 0.5};
+const tn_bgemm_facts tn_bgemm_facts_avx512bf16 = {240.0, 130.0, 0.6, 0.4};
 
 bool tn_bgemm_packed_bytes(int64_t k, int64_t n, size_t *bytes)
 {
@@ -52,8 +52,9 @@ void tn_bgemm_pack(uint16_t *packed, const void *src, int64_t (*offset)(const vo
 tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare, size_t spare_bytes)
 {
     const int64_t block = TN_BGEMM_ROWS * gemm->lines * TN_BGEMM_LINE * (int64_t)sizeof(uint16_t);
-    const int64_t fit = TN_MAX(1, (int64_t)(prepare->query->cpu->l2 / 4) / TN_MAX(1, block));
-    const int64_t blocks = TN_MIN(TN_MIN(fit, ROWS_MOST / TN_BGEMM_ROWS), (gemm->m + TN_BGEMM_ROWS - 1) / TN_BGEMM_ROWS);
+    // Five eighths of the second-level cache: with fewer rows the columns come past more often.
+    const int64_t all = (gemm->m + TN_BGEMM_ROWS - 1) / TN_BGEMM_ROWS, fit = (int64_t)(prepare->query->cpu->l2 / 8 * 5) / TN_MAX(1, block);
+    const int64_t most = TN_MAX(1, TN_MIN(fit, ROWS_MOST / TN_BGEMM_ROWS)), blocks = tn_tile_cuts(all, tn_tile_cuts(all, most));
     size_t at;
     gemm->rows_item = blocks * TN_BGEMM_ROWS;
     gemm->slot_count = TN_MAX(1u, prepare->query->threads);
@@ -70,6 +71,10 @@ typedef struct job {
     int64_t items_m, items_n, groups;
 } job;
 
+// Of the cache, in a line of k of a group.
+#define CACHE_LINE 64
+#define GROUP_LINES (TN_BGEMM_VECTORS * TN_BGEMM_TILE * (int64_t)sizeof(uint16_t) / CACHE_LINE)
+
 static void run_item(const job *j, int64_t item, char *slot)
 {
     const tn_bgemm *g = j->g;
@@ -84,13 +89,17 @@ static void run_item(const job *j, int64_t item, char *slot)
     }
     tn_btile t = {.lines = g->lines, .end = {.c_row = g->c_row, .c_vec = g->c_vec, .alpha = g->alpha, .beta = g->beta}};
     tn_tile_set_act(&t.end, g->act);
+    const int64_t blocks = (m1 - m0 + TN_BGEMM_ROWS - 1) / TN_BGEMM_ROWS;
     for (int64_t group = item_n * j->groups_item; group < g1; group++) {
         const int64_t v0 = group * TN_BGEMM_VECTORS, n0 = v0 * TN_BGEMM_LANES, columns = TN_MIN(g->n - n0, TN_BGEMM_LANES * TN_BGEMM_VECTORS);
         t.vectors = columns > TN_BGEMM_LANES ? TN_BGEMM_VECTORS : 1;
-        t.b = g->b + v0 * g->lines * TN_BGEMM_TILE;
+        t.b = g->b + image * g->b_image + v0 * g->lines * TN_BGEMM_TILE;
         t.end.bias_tail = (int)columns - (t.vectors - 1) * TN_BGEMM_LANES;
         t.end.tail = g->blocked ? TN_BGEMM_LANES : t.end.bias_tail;
         t.end.bias = g->bias ? g->bias + n0 : NULL;
+        // Each block asks for its share of the next group, which comes from the last cache or from memory.
+        t.ask = group + 1 < g1 ? (int)((GROUP_LINES + blocks - 1) / blocks) : 0;
+        t.next = t.b + t.vectors * g->lines * TN_BGEMM_TILE;
         for (int64_t m = m0; m < m1; m += TN_BGEMM_ROWS) {
             const ptrdiff_t at = image * g->c_image + m * g->c_row + v0 * g->c_vec;
             t.a = a + (m - m0) / TN_BGEMM_ROWS * block;
@@ -99,6 +108,7 @@ static void run_item(const job *j, int64_t item, char *slot)
             t.end.residual = g->residual ? g->residual + at : NULL;
             t.end.row_bias = g->row_bias ? g->row_bias + m : NULL;
             g->tiles->tile(&t);
+            t.next += t.ask * g->lines * (CACHE_LINE / (ptrdiff_t)sizeof *t.next);
         }
     }
 }
