@@ -145,12 +145,20 @@ static bool has_weights(const tn_query *query, const char **why)
 bool tn_matmul_match_bf16(const tn_query *query, const char **why) { return has_weights(query, why) && tn_matmul_match_f32(query, why); }
 bool tn_gemm_match_bf16(const tn_query *query, const char **why) { return has_weights(query, why) && tn_gemm_match_f32(query, why); }
 
+#define SHORT_SUM 64
+#define WIDE_ROWS 6              // of tiles three or four vectors wide, where registers are enough for them
+
 static int choose_q(const product *p, const tn_tile_facts *facts)
 {
     if (p->m <= TN_STREAM_MAX_P) {
         return 2;   // tn_stream_fn
     }
-    return tn_tile_choose_q(facts, p->m, (p->n + facts->lanes - 1) / facts->lanes);
+    const int64_t vectors = (p->n + facts->lanes - 1) / facts->lanes;
+    // Short sums are bound by writing: a tile as wide as the result, or half of it, writes more of a row at once.
+    if (p->k <= SHORT_SUM && (vectors == 3 || vectors == 4 || vectors == 6) && facts->max_p[vectors == 4 ? 4 : 3] >= WIDE_ROWS) {
+        return vectors == 4 ? 4 : 3;
+    }
+    return tn_tile_choose_q(facts, p->m, vectors);
 }
 
 // Half the bytes; and where it is the arithmetic that takes the time, who asked for bf16 is to get it.
