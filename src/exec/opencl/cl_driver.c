@@ -39,7 +39,9 @@ bool tn_cl_driver_open(tn_cl_driver *driver, const char **reason)
 {
     memset(driver, 0, sizeof *driver);
     for (size_t i = 0; i < TN_COUNT(library_names) && !driver->library; i++) {
-        driver->library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL);
+        // It stays loaded: a loader that starts anew may no longer find a driver whose own library has been unloaded (seen with NVIDIA's, where
+        // another platform's device was opened in its place).
+        driver->library = dlopen(library_names[i], RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
     }
     driver->Now = tn_clock_ns;
     if (!driver->library) {
