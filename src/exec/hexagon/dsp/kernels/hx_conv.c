@@ -15,6 +15,8 @@
 #include "exec/hexagon/wire/hex_control.h"
 
 enum { TILE = TN_HX_TILE, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64, VTCM_VECTORS = 32, JOB_TILES = 4 };
+// ahead: bytes read beyond the last. Of few vectors float_rne does too many pairs twice.
+enum { FEW_STEPS = 6, WEIGHTS_AHEAD = 64, MANY_VECTORS = 16 };
 
 typedef struct conv_plan {
     tn_hx_taps taps;
@@ -264,7 +266,7 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     }
     plan->steps = (int32_t)steps;
     plan->offsets = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)steps);
-    plan->weights = tn_hx_pool_take(&graph->pool, (uint32_t)(steps * (uint32_t)plan->tiles * 4 * TILE));
+    plan->weights = tn_hx_pool_take(&graph->pool, (uint32_t)(steps * (uint32_t)plan->tiles * 4 * TILE) + WEIGHTS_AHEAD);
     plan->requant = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles * TILE * sizeof *plan->requant);
     plan->modes = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles);
     int8_t *row = tn_hx_pool_take(&graph->pool, (uint32_t)(inner * plan->taps.n));
@@ -388,6 +390,32 @@ typedef void span_fn(const conv_tile *, int32_t, int32_t);
      span_##QUADS##_Q31_UNIT_##PLAIN, span_##QUADS##_RNE_##PLAIN}
 SPANS(1, 0) SPANS(1, 1) SPANS(2, 0) SPANS(2, 1)
 
+// Vectors [from, end) of a plain tile of eight channels in a narrow mode. Where they are odd and steps are few, one more: planes have room for
+// it, and a vector alone takes longer. again: the way of the vectors that are left.
+static void run_pairs(const conv_tile *t, int32_t from, int32_t end, int mode, span_fn *again)
+{
+    if ((end - from) % 2 && t->steps > FEW_STEPS) {
+        end--;
+        again(t, end, end + 1);
+    }
+    tn_hx_conv_job job = {.stride = t->stride, .weights = (const uint8_t *)t->weights, .requant = t->requant, .pairs = (end - from + 1) / 2,
+                          .rounds = t->steps - 1, .zero = t->zero * 0x00010001, .low = (int32_t)((uint32_t)t->low * 0x01010101u),
+                          .high = (int32_t)((uint32_t)t->high * 0x01010101u)};
+    while (job.pairs > 0) {
+        const int32_t at = from * TN_HX_VECTOR, all = job.pairs;
+        job.x = t->x + t->offsets[0] + at;
+        job.to[0] = t->to[0] + at;
+        job.to[1] = t->to[1] + at;
+        const int32_t left = mode == TN_HX_RNE_NARROW ? tn_hx_conv_pairs_rne(&job) : tn_hx_conv_pairs_q31(&job);
+        from += 2 * (all - left);
+        if (left > 0) {
+            again(t, from, from + 2);
+            from += 2;
+        }
+        job.pairs = left - 1;
+    }
+}
+
 // Tiles of a job: small images are one block, of which several make one job.
 static void run_job(void *context, uint32_t index)
 {
@@ -412,7 +440,14 @@ static void run_job(void *context, uint32_t index)
         t.requant = plan->requant + tile * TILE;
         t.to[0] = to;
         t.to[1] = quads == 2 ? to + y_bytes : NULL;
-        spans[plain][quads - 1][plan->modes[tile]](&t, from, end);
+        const int mode = plan->modes[tile];
+        span_fn *span = spans[plain][quads - 1][mode];
+        const int pays = mode == TN_HX_Q31_NARROW || (mode == TN_HX_RNE_NARROW && end - from >= MANY_VECTORS);
+        if (plain && quads == 2 && t.steps > 1 && pays) {
+            run_pairs(&t, from, end, mode, span);
+        } else {
+            span(&t, from, end);
+        }
     }
 }
 
@@ -460,9 +495,9 @@ static void run_tiles(conv_run *run)
 {
     const tn_hx_os *os = &tn_hx_os_table;
     const conv_plan *plan = run->plan;
-    const uint32_t each = (uint32_t)plan->steps * 4 * TILE, half = os->vtcm_bytes() / 2;
+    const uint32_t each = (uint32_t)plan->steps * 4 * TILE, room = os->vtcm_bytes(), half = room > WEIGHTS_AHEAD ? (room - WEIGHTS_AHEAD) / 2 : 0;
     const int32_t fit = (int32_t)(half / each), chunk = fit < plan->tiles ? fit : plan->tiles;
-    uint8_t *vtcm = chunk > 0 && run->vectors >= VTCM_VECTORS ? os->vtcm_take(2 * (uint32_t)chunk * each) : NULL;
+    uint8_t *vtcm = chunk > 0 && run->vectors >= VTCM_VECTORS ? os->vtcm_take(2 * (uint32_t)chunk * each + WEIGHTS_AHEAD) : NULL;
     if (!vtcm) {
         run_jobs(run, 0, plan->tiles, plan->weights);
         return;

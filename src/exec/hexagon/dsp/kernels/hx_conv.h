@@ -15,6 +15,20 @@ int tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_r
 // The same from what the weights add up to.
 void tn_hx_conv_requant_sums(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, tn_hx_weight_sums sums);
 
+// What a loop of hx_conv_pairs.S works on; it knows the offsets, and those in tn_hx_requant.
+typedef struct tn_hx_conv_job {
+    const uint8_t *x;            // first vector of the first plane
+    int32_t stride;              // from plane to plane
+    const uint8_t *weights;      // [steps][8][4]
+    const tn_hx_requant *requant;   // [8]
+    uint8_t *to[2];
+    int32_t pairs, rounds;       // of vectors, one at least; steps but for the first, one at least
+    int32_t zero, low, high;     // halves; bytes
+} tn_hx_conv_job;
+
+int32_t tn_hx_conv_pairs_q31(const tn_hx_conv_job *job);
+int32_t tn_hx_conv_pairs_rne(const tn_hx_conv_job *job);
+
 // Depthwise convolution is a kernel of its own.
 int tn_hx_depthwise_fits(const tn_hx_graph *graph, const tn_hx_node *node);
 uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node);
