@@ -279,6 +279,27 @@ static tn_status bind_kernel(bind *b, const tn_node *node, tn_step *step)
     return choice->row->impl == TN_IMPL_REFERENCE && !node->op->row ? fallback(b, node) : TN_OK;
 }
 
+// Elements of a block of channels, 1 when plain.
+static int64_t block_elements(const tn_tensor *tensor)
+{
+    int64_t unit = TN_MAX(1, tn_layout_block(tensor->layout));
+    for (int d = 2; unit > 1 && d < tensor->shape.rank; d++) {
+        unit *= tensor->shape.dims[d];
+    }
+    return unit;
+}
+
+// Elements of the source from `offset` on are the result's in their layout too: blocks of channels must be the same, whole, and of one image.
+static bool same_blocks(const tn_tensor *source, const tn_tensor *result, int64_t offset)
+{
+    const int64_t unit = block_elements(source), count = tn_tensor_count(result);
+    if (source->layout != result->layout || source->layout == TN_LAYOUT_PLAIN) {
+        return source->layout == result->layout;
+    }
+    return unit == block_elements(result) && source->shape.dims[0] == 1 && result->shape.dims[0] == 1 && offset % unit == 0 &&
+           (count % unit == 0 || offset + count == tn_tensor_count(source));
+}
+
 // Makes result 0 of a copy a view of its source where the bytes are already there. A model's result may only view bytes that can
 // become that result's own: made by a step, of the same size, and not another result's.
 static bool try_view(bind *b, const tn_node *node, int result)
@@ -289,8 +310,7 @@ static bool try_view(bind *b, const tn_node *node, int result)
     const tn_copy_attr *attr = node->attr;
     tn_slot *slot = &b->plan->slots[result], *source = &b->plan->slots[b->slot_of[node->in[0]->id]];
     int64_t offset;
-    if (!tn_regions_dense(attr->regions, tn_tensor_count(&slot->tensor), &offset) || source->tensor.layout != TN_LAYOUT_PLAIN ||
-        slot->tensor.layout != TN_LAYOUT_PLAIN) {
+    if (!tn_regions_dense(attr->regions, tn_tensor_count(&slot->tensor), &offset) || !same_blocks(&source->tensor, &slot->tensor, offset)) {
         return false;
     }
     const size_t start = source->root_offset + (size_t)offset * tn_dtype_bytes(slot->tensor.dtype);

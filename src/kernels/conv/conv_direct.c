@@ -2,8 +2,8 @@
 // Direct convolution on channel blocks: a tile is P neighbouring pixels of an output row times q vectors of output channels. The
 // pixels of a row lie at a fixed distance, so each tap of the window is one segment of the register tile. Taps above and below
 // the image are left out; at the left and right edge the tile's window is copied once, with zeros around it, and used for all
-// output channels. Where weights come in several chunks all of x is copied with its zeros instead, once for all chunks. A picture of one
-// pixel is a matrix product.
+// output channels. Where that would be much, as with narrow images or several chunks of weights, all of x is copied with its zeros
+// instead. A picture of one pixel is a matrix product.
 // Ownership: parameters live in the plan's arena. Threads: uses the workers it is given.
 #include "kernels/conv/conv.h"
 
@@ -231,26 +231,50 @@ static void chunk(direct *d, size_t l2)
     }
 }
 
-// Decides whether x is copied with zeros at the ends of its rows: where the windows of the tiles at the edges would be copied more floats
-// in all, chunk by chunk.
+// The columns of x that the taps of a tile reach, and the taps kw0 .. kw1 - 1 themselves: those that one of its pixels has in x.
+typedef struct reach {
+    int64_t first, last, kw0, kw1;
+} reach;
+
+static reach reach_of(const tn_conv_shape *s, int64_t ow, int64_t p)
+{
+    reach r;
+    int64_t unused;
+    const int64_t iw = ow * s->stride[2] - s->pad[2], iw_last = iw + (p - 1) * s->stride[2];
+    tn_conv_taps(iw_last, s->kernel[2], s->dilation[2], s->in[2], &r.kw0, &unused);
+    tn_conv_taps(iw, s->kernel[2], s->dilation[2], s->in[2], &unused, &r.kw1);
+    r.first = iw + r.kw0 * s->dilation[2];
+    r.last = iw_last + (r.kw1 - 1) * s->dilation[2];
+    return r;
+}
+
+// Decides whether x is copied with zeros at the ends of its rows: where the windows of the tiles at the edges would be copied twice as many
+// floats in all, chunk by chunk.
 static void pad_rows(direct *d)
 {
     const tn_conv_shape *s = &d->s;
-    const int64_t last = (s->out[2] - 1) * s->stride[2] - s->pad[2] + (s->kernel[2] - 1) * s->dilation[2];
-    const int64_t width = s->pad[2] + TN_MAX(s->in[2], last + 1), chunks = (d->oc_groups + d->oc_chunk - 1) / d->oc_chunk;
-    if (d->plain_in || s->kernel[2] == 1 || chunks < 2 || width > 2 * s->in[2]) {
+    if (d->plain_in || s->kernel[2] == 1) {
         return;
     }
-    int64_t copied = 0;
+    int64_t rows = 0, copied = 0, left = 0, right = 0;
+    for (int64_t oh = 0; oh < s->out[1]; oh++) {
+        int64_t kh0, kh1;
+        tn_conv_taps(oh * s->stride[1] - s->pad[1], s->kernel[1], s->dilation[1], s->in[1], &kh0, &kh1);
+        rows += TN_MAX(0, kh1 - kh0);
+    }
     for (int64_t i = 0; i < d->cuts; i++) {
-        const int64_t p = d->cut + (i < d->cut_more), iw = (i * d->cut + TN_MIN(i, d->cut_more)) * s->stride[2] - s->pad[2];
-        const int64_t reach = (p - 1) * s->stride[2] + (s->kernel[2] - 1) * s->dilation[2] + 1;
-        copied += iw < 0 || iw + reach > s->in[2] ? reach * s->kernel[1] * s->out[1] : 0;
+        const reach r = reach_of(s, i * d->cut + TN_MIN(i, d->cut_more), d->cut + (i < d->cut_more));
+        if (r.kw0 < r.kw1 && (r.first < 0 || r.last >= s->in[2])) {
+            copied += r.last - r.first + 1;
+            left = TN_MAX(left, -r.first);
+            right = TN_MAX(right, r.last + 1 - s->in[2]);
+        }
     }
-    if (copied * chunks < 2 * width * s->in[1]) {
+    const int64_t chunks = (d->oc_groups + d->oc_chunk - 1) / d->oc_chunk, width = left + s->in[2] + right;
+    if (width > 2 * s->in[2] || (double)copied * (double)rows * (double)chunks < 2.0 * (double)width * (double)s->in[1]) {
         return;
     }
-    d->left = s->pad[2];
+    d->left = left;
     d->width = width;
     d->row = (ptrdiff_t)width * d->pixel;
     d->plane = (ptrdiff_t)s->in[1] * d->row;
@@ -334,24 +358,22 @@ static source find_source(const direct *d, const float *x, float *window, int64_
 {
     const tn_conv_shape *s = &d->s;
     source f = {.plane = d->plane, .row = d->row * s->dilation[1]};
-    const int64_t ih = oh * s->stride[1] - s->pad[1], iw = ow * s->stride[2] - s->pad[2] + d->left;
-    const int64_t iw_last = iw + (p - 1) * s->stride[2];
+    const int64_t ih = oh * s->stride[1] - s->pad[1];
+    const reach r = reach_of(s, ow, p);
     tn_conv_taps(ih, s->kernel[1], s->dilation[1], s->in[1], &f.kh0, &f.kh1);
-    int64_t unused;
-    tn_conv_taps(iw_last, s->kernel[2], s->dilation[2], d->width, &f.kw0, &unused);
-    tn_conv_taps(iw, s->kernel[2], s->dilation[2], d->width, &unused, &f.kw1);
+    f.kw0 = r.kw0;
+    f.kw1 = r.kw1;
     if (f.kh0 >= f.kh1 || f.kw0 >= f.kw1) {
         f.kh1 = f.kh0;
         f.a = x;
         return f;
     }
-    const int64_t first = iw + f.kw0 * s->dilation[2], last = iw_last + (f.kw1 - 1) * s->dilation[2];
     const int64_t top = ih + f.kh0 * s->dilation[1];
-    if (first >= 0 && last < d->width) {
-        f.a = x + top * d->row + first * d->pixel;
+    if (r.first + d->left >= 0 && r.last + d->left < d->width) {
+        f.a = x + top * d->row + (r.first + d->left) * d->pixel;
     } else {
-        const int64_t width = last - first + 1;
-        copy_window(d, x, window, blocks, top, first, width, f.kh1 - f.kh0);
+        const int64_t width = r.last - r.first + 1;
+        copy_window(d, x, window, blocks, top, r.first, width, f.kh1 - f.kh0);
         f.a = window;
         f.row = (ptrdiff_t)width * d->pixel;
         f.plane = (ptrdiff_t)(f.kh1 - f.kh0) * f.row;

@@ -14,7 +14,7 @@ typedef struct tn_dwconv {
     int64_t blocks;
     tn_act act;                  // CONST where low and high say it all
     float low, high;
-    bool ask;                    // y does not stay in the second-level cache
+    bool below, ask;             // x, y do not stay in the second-level cache
 } tn_dwconv;
 
 // The tensors of one call.

@@ -86,7 +86,9 @@ tn_status tn_dwconv_prepare(tn_prepare *prepare)
         return tn_fail(prepare->diag, TN_INTERNAL, prepare->query->name, "the convolution's attributes do not fit its shapes");
     }
     const tn_conv_shape *s = &d->s;
-    d->ask = tn_tensor_count(prepare->query->out[0]) > (int64_t)(prepare->query->cpu->l2 / sizeof(float));
+    const int64_t l2 = (int64_t)(prepare->query->cpu->l2 / sizeof(float));
+    d->below = tn_tensor_count(prepare->query->in[0]) > l2;
+    d->ask = tn_tensor_count(prepare->query->out[0]) > l2;
     const uint64_t form[] = {(uint64_t)d->block, (uint64_t)s->c, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2]};
     size_t bytes;
     if (!tn_mul_size((size_t)(d->blocks * d->block) * sizeof(float), (size_t)(s->kernel[1] * s->kernel[2]), &bytes)) {

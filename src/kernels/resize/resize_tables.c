@@ -7,6 +7,8 @@
 #include "kernels/simd/stream.h"
 #include "ops/vision/op_resize.h"
 
+#include <math.h>
+
 #define MAX_TAPS 64
 #define MAX_SIDE (1 << 24)
 
@@ -125,8 +127,12 @@ static double cost(const tn_query *query, double element, double lanes)
     size_t bytes = 0;
     tn_tensor_bytes(query->out[0], &bytes);
     const double floats = (double)bytes / 4.0;
-    const double across = query->in[0]->layout == TN_LAYOUT_PLAIN ? element : 1.0 / lanes;
-    return 500.0 + floats * across + floats / lanes + (double)bytes / 40.0;
+    const bool plain = query->in[0]->layout == TN_LAYOUT_PLAIN;
+    const tn_shape *from = &query->in[0]->shape, *to = &query->out[0]->shape;
+    const int h = from->rank - 2;
+    // An input row is widened once for all result rows that need it.
+    const double rows = h >= (plain ? 0 : 2) && to->dims[h] > 0 ? fmin(1.0, (double)from->dims[h] / (double)to->dims[h]) : 1.0;
+    return 500.0 + floats * rows * (plain ? element : 1.0 / lanes) + floats / lanes + (double)bytes / 40.0;
 }
 
 double tn_resize_cost_portable(const tn_query *query) { return cost(query, 1.0, 2.0); }

@@ -11,7 +11,7 @@
 //   permute            lane i is v[index[i]], 0 <= index[i] < TN_VL (lanes with other indices: anything)
 //   minq, maxq         b when either is NaN or both are zero: one instruction. minq(constant, x) keeps a NaN of x
 //   min, max           NaN when either is NaN
-//   fma                a * b + c: one rounding where the tier has it, else two
+//   fma                a * b + c: one rounding where the tier has it (TN_VF_FUSED), else two
 //   round              to nearest, ties to even                      scale   v * 2^n, n integral, |n| <= 252, rounded once
 //   to_vi              to nearest even; the value must fit in int32  to_vf   nearest
 //   transpose          of TN_VL vectors in place

@@ -7,6 +7,7 @@
 #include <immintrin.h>
 
 #define TN_VL 8
+#define TN_VF_FUSED 1
 
 typedef __m256 tn_vf;
 typedef __m256i tn_vi;

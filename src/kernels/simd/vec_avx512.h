@@ -7,6 +7,7 @@
 #include <immintrin.h>
 
 #define TN_VL 16
+#define TN_VF_FUSED 1
 
 typedef __m512 tn_vf;
 typedef __m512i tn_vi;

@@ -5,6 +5,7 @@
 #define TN_VEC_PORTABLE_H
 
 #define TN_VL 4
+#define TN_VF_FUSED 0
 
 typedef float tn_vf __attribute__((vector_size(16)));
 typedef int32_t tn_vi __attribute__((vector_size(16)));

@@ -60,6 +60,9 @@ static const layer layers[] = {
     {1, 32, 8, 8, 32, 3, 1, 1, 1, 4, BIAS, TN_LOOP_RELU},
     {1, 6, 11, 7, 9, 3, 2, 1, 1, 3, 0, TN_LOOP_TANH},
     {1, 12, 16, 15, 20, 3, 1, 2, 2, 1, BIAS, TN_LOOP_RELU},
+    {1, 128, 13, 14, 72, 3, 1, 12, 12, 1, BIAS, TN_LOOP_RELU},
+    {1, 16, 7, 6, 24, 5, 1, 4, 8, 1, BIAS, TN_LOOP_CONST},
+    {2, 24, 7, 7, 16, 3, 2, 1, 1, 1, BIAS | RESIDUAL, TN_LOOP_HARD_SWISH},
     {1, 4, 13, 13, 6, 3, 2, 3, 1, 1, 0, TN_LOOP_SIGMOID},
     // nothing to do
     {0, 4, 5, 5, 3, 3, 1, 1, 1, 1, BIAS, TN_LOOP_CONST},

@@ -302,13 +302,14 @@ static void parts_are_made_in_the_join(void **unused)
     free(data);
 }
 
-// Any graph of joins, functions, sums and convolutions gives what its nodes give.
+// Any graph of joins, halves, functions, sums and convolutions gives what its nodes give.
 static void random_joins(void **unused)
 {
     fixture f;
-    float *data = noise(8 * 35, 7), *weights = noise(24 * 400, 8);
+    float *data = noise(8 * 35, 7), *weights = noise(16 * 24 * 400, 8);
     const tn_tensor x = {.dtype = TN_F32, .shape = tn_shape_of(4, (const int64_t[]){1, 8, 5, 7}), .data = data};
     const tn_concat_attr joined = {1};
+    const tn_split_attr halves = {1, 2};
     uint32_t seed = 11;
     (void)unused;
     open_fixture(&f, NULL);
@@ -331,8 +332,14 @@ static void random_joins(void **unused)
             } else if (kind == 4) {
                 const int64_t m = (seed >> 20) % 2 ? 24 : 13;
                 const tn_shape s = tn_shape_of(4, (const int64_t[]){m, widths[a], 1, 1});
-                to = add(g, &tn_op_conv, name, tn_op_conv.defaults, values[a], tn_graph_constant(g, name, TN_F32, &s, weights, false));
+                to = add(g, &tn_op_conv, name, tn_op_conv.defaults, values[a], tn_graph_constant(g, name, TN_F32, &s, weights + count * 9600, false));
                 width = m;
+            } else if (kind == 5 && width % 2 == 0 && count < 15) {
+                tn_value *half[2] = {tn_graph_value(g, name), tn_graph_value(g, "half")};
+                assert_non_null(tn_graph_node(g, NULL, &tn_op_split, name, &halves, &values[b], 1, half, 2));
+                widths[count] = width /= 2;
+                values[count++] = half[1];
+                to = half[0];
             } else {
                 to = add(g, kind == 5 ? &tn_op_tanh : &tn_op_sigmoid, name, NULL, values[b], NULL);
             }
