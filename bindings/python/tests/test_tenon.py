@@ -435,6 +435,13 @@ class Reporting(unittest.TestCase):
         self.assertEqual(session.report("model")["operators"]["conv"], 2)
         self.assertIsInstance(session.report("graph"), str)
 
+    def test_explain_asks_every_row_in_every_layout(self):
+        # Rows that want blocks of channels are asked about plain results here.
+        for dims, filters in (([1, 8, 1], 8), ([1, 16, 1, 1], 16), ([1, 257, 1], 64)):
+            w = np.ones([filters, dims[1]] + [1] * (len(dims) - 2), np.float32)
+            model = tiny.model([tiny.node("Conv", ["x", "w"], ["y"])], [("x", FLOAT, dims)], [("y", FLOAT, [1, filters] + dims[2:])], [tiny.array(w, "w", FLOAT)])
+            self.assertTrue(tenon.InferenceSession(model, threads=1).report("explain")["nodes"])
+
     def test_profile(self):
         session = tenon.InferenceSession(str(DIGITS), threads=2)
         with tempfile.TemporaryDirectory() as folder:

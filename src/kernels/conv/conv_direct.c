@@ -106,7 +106,7 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
         d->last_lanes = s->cg - (d->blocks_in - 1) * d->block;
     }
     d->width = s->in[2];
-    d->product = s->groups == 1 && s->in[1] * s->in[2] * s->out[1] * s->out[2] == 1 && s->kernel[1] * s->kernel[2] == 1 &&
+    d->product = d->block > 0 && s->groups == 1 && s->in[1] * s->in[2] * s->out[1] * s->out[2] == 1 && s->kernel[1] * s->kernel[2] == 1 &&
                  s->pad[1] == 0 && s->pad[2] == 0 && s->n <= TN_STREAM_MAX_P && s->c % d->lanes == 0 && s->m % d->block == 0;
     d->q = d->product ? 2 : tn_tile_choose_q(facts, s->out[2], d->vectors);
     if (d->q * facts->lanes > d->block && facts->lanes < d->block) {
