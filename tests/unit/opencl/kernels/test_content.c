@@ -184,20 +184,27 @@ static double plain_value(const trip *t, const void *data, size_t i)
                                      : (double)tn_load_f32(data, i);
 }
 
+// Drivers may cut numbers that an image keeps as halves instead of rounding them, which OpenCL allows; buffers are ours to round.
+static bool is_kept(const trip *t, double got, double want)
+{
+    const bool cut = t->element == TN_CL_F16 && !device->buffers_only;
+    return cut ? fabs(got - want) <= fabs(want) / 1024 + 6e-8 : got == want;
+}
+
 static void check(const trip *t)
 {
     for (size_t i = 0; i < t->width * t->height * 4 && t->content != TN_CL_WINOGRAD_FILTER; i++) {
         const int64_t at = tn_cl_content_index(t->content, t->dims, i / 4 % t->width, i / 4 / t->width, (int)(i % 4));
         const double want = at < 0 ? 0 : plain_value(t, t->in, (size_t)at);
-        if (lane_value(t, i) != want) {
+        if (!is_kept(t, lane_value(t, i), want)) {
             fail_msg("%s [%d %d %d %d] element kind %d: texel lane %zu holds %g, expected %g", tn_cl_content_text(t->content), (int)t->dims[0],
                      (int)t->dims[1], (int)t->dims[2], (int)t->dims[3], (int)t->element, i, lane_value(t, i), want);
         }
     }
-    const double near = t->content != TN_CL_WINOGRAD_FILTER ? 0 : t->element == TN_CL_F16 ? 1e-2 : 1e-5;
+    const double near = t->content == TN_CL_WINOGRAD_FILTER ? (t->element == TN_CL_F16 ? 2e-2 : 1e-5) : 0;
     for (size_t i = 0; i < t->count; i++) {
         const double got = plain_value(t, t->out, i), want = plain_value(t, t->in, i);
-        if (!(fabs(got - want) <= near)) {
+        if (!(fabs(got - want) <= near) && !is_kept(t, got, want)) {
             fail_msg("%s: element %zu came back as %g, was %g", tn_cl_content_text(t->content), i, got, want);
         }
     }
