@@ -48,6 +48,10 @@ typedef struct tn_btiles {
     // 16 floats, of which `lanes` are there, for each of some rows, `step` floats apart, into half a line of each; with `second` 16 more from
     // there into the other half, and `lanes` is about those. from NULL: zeros.
     void (*round_part)(uint16_t *to, const float *from, const float *second, ptrdiff_t step, int64_t rows, int lanes);
+    // `words` (1 .. 32) elements of bf16 for each of some rows, `step` apart, into a line of each, filled up with zeros. from NULL: zeros.
+    void (*copy_lines)(uint16_t *to, const uint16_t *from, ptrdiff_t step, int64_t rows, int words);
+    // Rounds up to four channels, `plane` floats apart, of some pixels; those of a pixel become neighbours, four elements.
+    void (*round_pixels)(uint16_t *to, const float *from, ptrdiff_t plane, int channels, int64_t pixels);
     // A tile of packed B at run time: k (1 .. 32) by n (1 .. 16), element (k, n) at from + k * row + n * column, one of which is 1.
     void (*round_columns)(uint16_t *to, const float *from, ptrdiff_t row, ptrdiff_t column, int64_t k, int64_t n);
 } tn_btiles;
@@ -58,10 +62,11 @@ typedef struct tn_bgemm {
     const tn_btiles *tiles;
     int64_t images, m, n, lines;         // products of one shape
     int64_t rows_item;                   // whole blocks
-    // Rounds rows m0 .. m1 - 1 of a product, m0 a multiple of 32; spare: spare_bytes of its own.
-    void (*round)(const struct tn_bgemm *gemm, uint16_t *to, int64_t image, int64_t m0, int64_t m1, void *spare);
+    // Rounds rows m0 .. m1 - 1 of a product, m0 a multiple of 32.
+    void (*round)(const struct tn_bgemm *gemm, uint16_t *to, int64_t image, int64_t m0, int64_t m1);
     const void *context;                 // of round
     const float *a;
+    const uint16_t *rounded;             // of round: what A was made into before
     const uint16_t *b;
     ptrdiff_t b_image;                   // elements from a product's B to the next one's; 0: all share one
     float *c;
@@ -71,7 +76,7 @@ typedef struct tn_bgemm {
     float alpha, beta;
     const tn_act *act;
     void *slots;                         // slot_bytes for each of slot_count threads
-    size_t slot_bytes, panel_bytes;
+    size_t slot_bytes;
     unsigned slot_count;
 } tn_bgemm;
 
@@ -86,7 +91,7 @@ void tn_bgemm_pack(uint16_t *packed, const void *src, int64_t (*offset)(const vo
                    int64_t n, int64_t column, int64_t group);
 
 // Sets the items and the workspace of a run: shapes are there. The workspace is added to the plan's.
-tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare, size_t spare_bytes);
+tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare);
 
 // scratch: of the call.
 void tn_bgemm_run(tn_workers *workers, const tn_bgemm *gemm, void *scratch);

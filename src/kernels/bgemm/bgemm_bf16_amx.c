@@ -129,7 +129,7 @@ static void tile(const tn_btile *t)
     end_block(t, sums, SUMS_ROW, t->rows);
 }
 
-const tn_btiles tn_btiles_amx = {&tn_bgemm_facts_amx, begin, end, tile, round_rows, round_part, round_columns};
+const tn_btiles tn_btiles_amx = {&tn_bgemm_facts_amx, begin, end, tile, round_rows, round_part, copy_lines, round_pixels, round_columns};
 
 static tn_status run_matmul(const tn_call *call) { return tn_bmatmul_run(call, &tn_btiles_amx); }
 

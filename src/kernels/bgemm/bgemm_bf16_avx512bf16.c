@@ -80,7 +80,7 @@ static void tile(const tn_btile *t)
     end_block(t, sums, TN_BGEMM_VECTORS * TN_BGEMM_LANES, t->rows);
 }
 
-const tn_btiles tn_btiles_avx512bf16 = {&tn_bgemm_facts_avx512bf16, NULL, NULL, tile, round_rows, round_part, round_columns};
+const tn_btiles tn_btiles_avx512bf16 = {&tn_bgemm_facts_avx512bf16, NULL, NULL, tile, round_rows, round_part, copy_lines, round_pixels, round_columns};
 
 static tn_status run_matmul(const tn_call *call) { return tn_bmatmul_run(call, &tn_btiles_avx512bf16); }
 

@@ -144,9 +144,8 @@ static void round_vectors(void *context, size_t first, size_t count, unsigned sl
     }
 }
 
-static void round_rows(const tn_bgemm *gemm, uint16_t *to, int64_t image, int64_t m0, int64_t m1, void *spare)
+static void round_rows(const tn_bgemm *gemm, uint16_t *to, int64_t image, int64_t m0, int64_t m1)
 {
-    (void)spare;
     const product *p = gemm->context;
     for (int64_t m = m0; m < m1; m += TN_BGEMM_ROWS) {
         gemm->tiles->round_rows(to, gemm->a + (image * p->m + m) * p->k, p->k, TN_MIN((int64_t)TN_BGEMM_ROWS, m1 - m), p->k);
@@ -184,7 +183,7 @@ tn_status tn_bmatmul_prepare(tn_prepare *prepare)
     if (!fits || !tn_mul_size(bytes, (size_t)p->images, &bytes)) {
         return tn_fail(prepare->diag, TN_LIMIT, query->name, "the packed operand 1 does not fit in memory");
     }
-    TN_TRY(tn_bgemm_prepare(g, prepare, 0));
+    TN_TRY(tn_bgemm_prepare(g, prepare));
     if (x->copy_bias) {
         TN_TRY(tn_scratch_add(prepare, (size_t)TN_MAX(p->m, p->n), sizeof(float), &x->bias_at));
     }

@@ -49,7 +49,7 @@ void tn_bgemm_pack(uint16_t *packed, const void *src, int64_t (*offset)(const vo
 #define SLOT_HEAD 64
 #define ROWS_MOST 512
 
-tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare, size_t spare_bytes)
+tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare)
 {
     const int64_t block = TN_BGEMM_ROWS * gemm->lines * TN_BGEMM_LINE * (int64_t)sizeof(uint16_t);
     // Five eighths of the second-level cache: with fewer rows the columns come past more often.
@@ -58,7 +58,7 @@ tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare, size_t spare_byt
     size_t at;
     gemm->rows_item = blocks * TN_BGEMM_ROWS;
     gemm->slot_count = TN_MAX(1u, prepare->query->threads);
-    if (!tn_mul_size((size_t)block, (size_t)blocks, &gemm->panel_bytes) || !tn_add_size(gemm->panel_bytes, spare_bytes, &gemm->slot_bytes) ||
+    if (!tn_mul_size((size_t)block, (size_t)blocks, &gemm->slot_bytes) ||
         !tn_add_size(gemm->slot_bytes, SLOT_HEAD, &gemm->slot_bytes) || !tn_align_size(gemm->slot_bytes, TN_ALIGNMENT, &gemm->slot_bytes)) {
         return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the rounded rows do not fit in memory");
     }
@@ -84,7 +84,7 @@ static void run_item(const job *j, int64_t item, char *slot)
     int64_t *held = (int64_t *)(void *)slot;
     uint16_t *a = (uint16_t *)(void *)(slot + SLOT_HEAD);
     if (*held != rows) {
-        g->round(g, a, image, m0, m1, slot + SLOT_HEAD + g->panel_bytes);
+        g->round(g, a, image, m0, m1);
         *held = rows;
     }
     tn_btile t = {.lines = g->lines, .end = {.c_row = g->c_row, .c_vec = g->c_vec, .alpha = g->alpha, .beta = g->beta}};
