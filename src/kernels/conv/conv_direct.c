@@ -24,9 +24,13 @@
 #define GATHER_MOST 512
 #define COPY 4
 
+// Floats between the weights that one step of a tile asks for and those of the next step: a line in four steps.
+#define ASK_MOST 4
+
 typedef struct direct {
     const tn_tile_facts *facts;
-    tn_conv_shape s;             // 2-D; a pointwise one is flattened to one row
+    tn_conv_shape s;             // 2-D, without taps that lie in the padding of all windows; a pointwise one is flattened to one row
+    int64_t taps[2], tap0[2];    // the window as its weights have it: rows and columns, the first of them that s has
     bool plain_in;               // x is plain: the "blocks" are its channels, one lane each
     int block;                   // channels in a block of y (and of x unless plain)
     int q;
@@ -79,6 +83,27 @@ static void set_strip(direct *d)
     }
 }
 
+// Leaves out the rows (dim 1) or columns (dim 2) of the window that no window has in x: wide dilations in small images.
+static void trim(direct *d, int dim)
+{
+    tn_conv_shape *s = &d->s;
+    int64_t first = s->kernel[dim], end = 0;
+    for (int64_t o = 0; o < s->out[dim] && (first > 0 || end < s->kernel[dim]); o++) {
+        int64_t k0, k1;
+        tn_conv_taps(o * s->stride[dim] - s->pad[dim], s->kernel[dim], s->dilation[dim], s->in[dim], &k0, &k1);
+        if (k0 < k1) {
+            first = TN_MIN(first, k0);
+            end = TN_MAX(end, k1);
+        }
+    }
+    d->taps[dim - 1] = s->kernel[dim];
+    if (first < end && s->pad[dim] >= first * s->dilation[dim]) {
+        d->tap0[dim - 1] = first;
+        s->kernel[dim] = end - first;
+        s->pad[dim] -= first * s->dilation[dim];
+    }
+}
+
 static bool describe(direct *d, const tn_query *query, const tn_tile_facts *facts)
 {
     const tn_conv_attr *attr = query->attr;
@@ -86,9 +111,11 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
     if (!tn_conv_shape_of(attr, &query->in[0]->shape, &query->in[1]->shape, &d->s)) {
         return false;
     }
+    d->plain_in = query->in[0]->layout == TN_LAYOUT_PLAIN;
+    trim(d, 1);
+    trim(d, 2);
     tn_conv_flatten(&d->s);
     tn_conv_shape *s = &d->s;
-    d->plain_in = query->in[0]->layout == TN_LAYOUT_PLAIN;
     d->block = tn_layout_block(query->out[0]->layout);
     d->vectors = (s->mg + facts->lanes - 1) / facts->lanes;
     d->pixel = d->plain_in ? 1 : d->block;
@@ -175,8 +202,8 @@ static double cost(const tn_query *query, const tn_tile_facts *facts)
 static float *pack_step(const direct *d, const void *weights, float *out, int64_t m0, int64_t c, int64_t kh, int64_t kw, int64_t valid, int64_t width)
 {
     const tn_conv_shape *s = &d->s;
-    const int64_t row = s->cg * s->kernel[1] * s->kernel[2], there = c < s->cg ? valid : 0;
-    const size_t from = (size_t)(m0 * row + (c * s->kernel[1] + kh) * s->kernel[2] + kw);
+    const int64_t row = s->cg * d->taps[0] * d->taps[1], there = c < s->cg ? valid : 0;
+    const size_t from = (size_t)(m0 * row + (c * d->taps[0] + d->tap0[0] + kh) * d->taps[1] + d->tap0[1] + kw);
     for (int64_t i = 0; i < there; i++) {
         out[i] = tn_load_f32(weights, from + (size_t)(i * row));
     }
@@ -311,7 +338,8 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
     TN_TRY(tn_scratch_add(prepare, d->slot_floats, d->slots * sizeof(float), &at));
     TN_TRY(tn_scratch_add(prepare, d->padded_floats, sizeof(float), &at));   // the only part when there is one
     const uint64_t form[] = {(uint64_t)facts->lanes, (uint64_t)d->q,         (uint64_t)d->lanes,     (uint64_t)s->mg,
-                             (uint64_t)s->groups,    (uint64_t)d->blocks_in, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2]};
+                             (uint64_t)s->groups,    (uint64_t)d->blocks_in, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2],
+                             (uint64_t)d->taps[0],   (uint64_t)d->taps[1],   (uint64_t)d->tap0[0],   (uint64_t)d->tap0[1]};
     prepare->packs[0] = (tn_pack){
         .operand = 1, .id = "conv_f32_direct", .variant = tn_hash(form, sizeof form, d->plain_in), .bytes = bytes, .pack = pack,
         .part = pack_group, .parts = s->groups * d->oc_groups, .in_order = true};
@@ -433,6 +461,7 @@ typedef struct unit {
     int64_t b0, b1;              // blocks of x
     int64_t tile0, tile1;
     ptrdiff_t next;              // floats from the weights of this unit to those that are used next; 0: none
+    int64_t share;               // each tile asks for so many of them
 } unit;
 
 // What all tiles of a unit have in common.
@@ -455,8 +484,6 @@ static tn_tile begin_unit(const job *j, const unit *u)
         .ask = d->ask && u->b0 == 0,
     };
     tn_tile_set_act(&t, &d->act);
-    // Each tile asks for its share of the next weights.
-    t.next_step = u->next ? d->q * vl / (u->tile1 - u->tile0) : 0;
     return t;
 }
 
@@ -485,6 +512,9 @@ static void run_tile(const job *j, const unit *u, tn_tile *t, int64_t tile, int6
         t->lanes = whole ? taps : d->lanes;
         t->last_lanes = whole ? taps : t->finish ? d->last_lanes : d->lanes;
     }
+    // What a tile has to ask for is spread over the steps that it walks, a line every fourth step at most.
+    const int64_t steps = TN_MAX(1, t->n0 * t->n1 * t->n2 * t->lanes);
+    t->next_step = TN_MIN(ASK_MOST, (u->share + steps - 1) / steps);
     t->a = f.a;
     t->a0 = f.plane;
     t->a1 = f.row;
@@ -500,7 +530,7 @@ static void run_tile(const job *j, const unit *u, tn_tile *t, int64_t tile, int6
         t->b0 = s->kernel[1] * t->b1;
         const float *first = w + u->b0 * t->b0;
         t->b = first + f.kh0 * t->b1 + f.kw0 * (whole ? t->b_step : t->b2);
-        t->next = first + u->next + (tile - u->tile0) * (u->b1 - u->b0) * (t->next_step * d->steps_block);
+        t->next = first + u->next + (tile - u->tile0) * u->share;
         t->c = j->y + at;
         t->bias = j->bias ? j->bias + channel : NULL;
         t->bias_tail = g + 1 < d->oc_groups ? vl : d->last_bias;
@@ -552,6 +582,8 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
             // The same groups' next input blocks, or the next groups' first ones.
             const ptrdiff_t group = (ptrdiff_t)d->group_floats, blocks = group / d->blocks_in;
             u.next = u.b1 < d->blocks_in ? (u.b1 - u.b0) * blocks : u.g1 < d->oc_groups ? (u.g1 - u.g0) * group - u.b0 * blocks : 0;
+            const int64_t floats = (u.b1 - u.b0) * d->steps_block * d->q * d->facts->lanes, tiles = u.tile1 - u.tile0;
+            u.share = u.next ? (floats + tiles - 1) / tiles : 0;
             run_unit(j, &u, slot);
         }
     }

@@ -61,6 +61,11 @@ static const layer layers[] = {
     {1, 6, 11, 7, 9, 3, 2, 1, 1, 3, 0, TN_LOOP_TANH},
     {1, 12, 16, 15, 20, 3, 1, 2, 2, 1, BIAS, TN_LOOP_RELU},
     {1, 128, 13, 14, 72, 3, 1, 12, 12, 1, BIAS, TN_LOOP_RELU},
+    // windows wider than the image: taps that lie in the padding always
+    {1, 24, 6, 7, 40, 3, 1, 9, 9, 1, BIAS, TN_LOOP_RELU},
+    {2, 40, 1, 1, 24, 3, 1, 1, 1, 1, BIAS | RESIDUAL, TN_LOOP_CONST},
+    {1, 3, 5, 4, 16, 7, 1, 2, 6, 1, BIAS, TN_LOOP_CONST},
+    {1, 17, 5, 9, 33, 5, 2, 3, 6, 1, 0, TN_LOOP_TANH},
     {1, 16, 7, 6, 24, 5, 1, 4, 8, 1, BIAS, TN_LOOP_CONST},
     {2, 24, 7, 7, 16, 3, 2, 1, 1, 1, BIAS | RESIDUAL, TN_LOOP_HARD_SWISH},
     {1, 4, 13, 13, 6, 3, 2, 3, 1, 1, 0, TN_LOOP_SIGMOID},
