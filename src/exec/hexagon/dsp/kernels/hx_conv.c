@@ -12,6 +12,7 @@
 #include "exec/hexagon/dsp/kernels/hx_conv.h"
 
 #include "exec/hexagon/dsp/rt/rt.h"
+#include "exec/hexagon/dsp/vec/hx_line.h"
 #include "exec/hexagon/wire/hex_control.h"
 
 enum { TILE = TN_HX_TILE, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64, VTCM_VECTORS = 32, JOB_TILES = 4 };
@@ -26,6 +27,8 @@ typedef struct conv_plan {
     int32_t span;                // planes a tile reads
     int32_t tiles;
     uint8_t *modes;              // [tiles]
+    tn_hx_conv_line *lines;      // [tiles][8], of windows of one pixel in float_rne; NULL: none
+    int8_t *downs;               // [tiles]: of a tile's lines; -1: it has none
     int32_t *offsets;            // [steps] from the first plane a tile reads
     int32_t *first_plane;        // [tiles]
     uint8_t *weights;            // [tiles][steps][8][4]
@@ -214,6 +217,25 @@ static void pack_tile(const tn_hx_graph *graph, const tn_hx_node *node, conv_pla
     }
 }
 
+// Lines for the n channels of a tile: all with as many bits of fraction, none with a gap. Returns `down`, or -1.
+static int8_t find_lines(const tn_hx_requant *r, int32_t n, const tn_hx_attr *a, int32_t zero, tn_hx_conv_line *lines)
+{
+    int32_t fewest = TN_HX_LINE_FRACTION_MAX;
+    for (int32_t i = 0; i < n; i++) {
+        const int32_t fraction = tn_hx_line_fraction(&r[i], a->rounding);
+        fewest = fraction < fewest ? fraction : fewest;
+    }
+    tn_hx_line line = {0};
+    for (int32_t i = 0; i < TILE; i++) {   // those beyond n as the last
+        if (i < n && (!fewest || !tn_hx_line_find(&line, &r[i], a->rounding, zero, a->low, a->high, fewest) || line.limit ||
+                      line.down + 16 != fewest)) {
+            return -1;
+        }
+        lines[i] = (tn_hx_conv_line){line.start, line.multiplier, line.left, (int32_t)((uint16_t)line.low * 0x00010001u)};
+    }
+    return (int8_t)line.down;
+}
+
 // The stride 1 convolution that a transposed one is; its padding may be negative.
 static void turn_round(conv_plan *plan, const tn_hx_attr *a)
 {
@@ -273,6 +295,13 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     if (!plan->offsets || !plan->weights || !plan->requant || !plan->modes || !row) {
         return TN_HEX_WHY_LIMIT;
     }
+    if (plan->taps.n == 1 && plan->steps > 1 && node->attr.rounding == TN_HEX_FLOAT_RNE) {
+        plan->lines = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles * TILE * sizeof *plan->lines);
+        plan->downs = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles);
+        if (!plan->lines || !plan->downs) {
+            return TN_HEX_WHY_LIMIT;
+        }
+    }
     for (int32_t p = 0; p < plan->span; p++) {
         for (int32_t t = 0; t < plan->taps.n; t++) {
             plan->offsets[p * plan->taps.n + t] = p * (int32_t)plan->taps.plane_bytes + plan->taps.offsets[t];
@@ -282,6 +311,10 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
         pack_tile(graph, node, plan, i, row);
         const int32_t n = y->dims[1] - i * TILE < TILE ? y->dims[1] - i * TILE : TILE;
         plan->modes[i] = (uint8_t)tn_hx_requant_mode(plan->requant + i * TILE, (uint32_t)n, node->attr.rounding, 1);
+        if (plan->lines) {
+            plan->downs[i] = n > 4 && plan->modes[i] == TN_HX_RNE_NARROW
+                                 ? find_lines(plan->requant + i * TILE, n, &node->attr, y->zero, plan->lines + i * TILE) : -1;
+        }
     }
     tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
     return TN_HEX_WHY_NONE;
@@ -297,6 +330,8 @@ typedef struct conv_tile {
     uint8_t *to[2];
     int32_t steps, stride;       // stride: between planes, where there is one tap
     int32_t zero, low, high;
+    const tn_hx_conv_line *lines;   // NULL: none
+    int32_t down;
 } conv_tile;
 
 // One step: the pixels of one tap of one plane by the weights of all channels of the tile.
@@ -390,15 +425,17 @@ typedef void span_fn(const conv_tile *, int32_t, int32_t);
      span_##QUADS##_Q31_UNIT_##PLAIN, span_##QUADS##_RNE_##PLAIN}
 SPANS(1, 0) SPANS(1, 1) SPANS(2, 0) SPANS(2, 1)
 
+typedef int32_t pairs_fn(const tn_hx_conv_job *);
+
 // Vectors [from, end) of a plain tile of eight channels in a narrow mode. Where they are odd and steps are few, one more: planes have room for
 // it, and a vector alone takes longer. again: the way of the vectors that are left.
-static void run_pairs(const conv_tile *t, int32_t from, int32_t end, int mode, span_fn *again)
+static void run_pairs(const conv_tile *t, int32_t from, int32_t end, pairs_fn *pairs, span_fn *again)
 {
     if ((end - from) % 2 && t->steps > FEW_STEPS) {
         end--;
         again(t, end, end + 1);
     }
-    tn_hx_conv_job job = {.stride = t->stride, .weights = (const uint8_t *)t->weights, .requant = t->requant, .pairs = (end - from + 1) / 2,
+    tn_hx_conv_job job = {.stride = t->stride, .weights = (const uint8_t *)t->weights, .constants = t->lines ? (const void *)t->lines : t->requant, .down = t->down, .pairs = (end - from + 1) / 2,
                           .rounds = t->steps - 1, .zero = t->zero * 0x00010001, .low = (int32_t)((uint32_t)t->low * 0x01010101u),
                           .high = (int32_t)((uint32_t)t->high * 0x01010101u)};
     while (job.pairs > 0) {
@@ -406,7 +443,7 @@ static void run_pairs(const conv_tile *t, int32_t from, int32_t end, int mode, s
         job.x = t->x + t->offsets[0] + at;
         job.to[0] = t->to[0] + at;
         job.to[1] = t->to[1] + at;
-        const int32_t left = mode == TN_HX_RNE_NARROW ? tn_hx_conv_pairs_rne(&job) : tn_hx_conv_pairs_q31(&job);
+        const int32_t left = pairs(&job);
         from += 2 * (all - left);
         if (left > 0) {
             again(t, from, from + 2);
@@ -442,9 +479,14 @@ static void run_job(void *context, uint32_t index)
         t.to[1] = quads == 2 ? to + y_bytes : NULL;
         const int mode = plan->modes[tile];
         span_fn *span = spans[plain][quads - 1][mode];
-        const int pays = mode == TN_HX_Q31_NARROW || (mode == TN_HX_RNE_NARROW && end - from >= MANY_VECTORS);
-        if (plain && quads == 2 && t.steps > 1 && pays) {
-            run_pairs(&t, from, end, mode, span);
+        t.lines = plan->lines && plan->downs[tile] >= 0 ? plan->lines + tile * TILE : NULL;
+        t.down = t.lines ? plan->downs[tile] : 0;
+        pairs_fn *pairs = t.lines                                                     ? tn_hx_conv_pairs_line
+                          : mode == TN_HX_Q31_NARROW                                  ? tn_hx_conv_pairs_q31
+                          : mode == TN_HX_RNE_NARROW && end - from >= MANY_VECTORS ? tn_hx_conv_pairs_rne
+                                                                                       : NULL;
+        if (plain && quads == 2 && t.steps > 1 && pairs) {
+            run_pairs(&t, from, end, pairs, span);
         } else {
             span(&t, from, end);
         }

@@ -20,14 +20,21 @@ typedef struct tn_hx_conv_job {
     const uint8_t *x;            // first vector of the first plane
     int32_t stride;              // from plane to plane
     const uint8_t *weights;      // [steps][8][4]
-    const tn_hx_requant *requant;   // [8]
+    const void *constants;       // [8]: tn_hx_requant, or tn_hx_conv_line
     uint8_t *to[2];
     int32_t pairs, rounds;       // of vectors, one at least; steps but for the first, one at least
     int32_t zero, low, high;     // halves; bytes
+    int32_t down;                // of lines
 } tn_hx_conv_job;
+
+// A channel's line, see hx_line.h; lower: the multiplier's lower half, in both halves.
+typedef struct tn_hx_conv_line {
+    int32_t start, multiplier, left, lower;
+} tn_hx_conv_line;
 
 int32_t tn_hx_conv_pairs_q31(const tn_hx_conv_job *job);
 int32_t tn_hx_conv_pairs_rne(const tn_hx_conv_job *job);
+int32_t tn_hx_conv_pairs_line(const tn_hx_conv_job *job);
 
 // Depthwise convolution is a kernel of its own.
 int tn_hx_depthwise_fits(const tn_hx_graph *graph, const tn_hx_node *node);

@@ -31,6 +31,9 @@ enum { TN_HX_LINE_FRACTION_MAX = 23 };
 // gives the byte it should, for zero point `zero` and bytes kept within [low, high] afterwards.
 int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int rounding, int32_t zero, int32_t low, int32_t high, int32_t most);
 
+// The most bits of fraction that a line of this channel may have; 0: it has none.
+int32_t tn_hx_line_fraction(const tn_hx_requant *r, int rounding);
+
 typedef struct tn_hx_line_lanes {
     HVX_Vector start, multiplier, limit, odd, bits, less;
     int32_t low, left;
