@@ -285,7 +285,9 @@ typedef struct tenon_session_options {
     uint64_t memory_limit;          /* bytes that a run may take, counted as peak_bytes of MEMORY is: arena with workspaces, packed
                                        weights, and inputs and results, whether the caller lends memory for them or not. The exact peak
                                        as a limit changes nothing; below it cheaper kernels are chosen, and where none are left the LIMIT
-                                       error says how much is needed. 0: only the default limit below */
+                                       error says how much is needed. A stage, a body or a result of unknown size that finds no room makes
+                                       the run begin anew by a smaller plan (steps are then observed again), which stays for these shapes.
+                                       0: only the default limit below */
     const char *isa;                /* highest instruction set to use: "portable", "avx2", "avx512" ...; NULL: what is there */
     const char *pin;                /* "op=version[,op=version...]": choose kernel rows of these versions; NULL: none */
     uint64_t limit_work;            /* multiply-accumulates (or elements) of one run before it is refused; those of reference kernels count

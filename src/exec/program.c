@@ -705,6 +705,7 @@ static tn_status run_plan(tn_program *program, tn_run *run, const tn_tensor *inp
 
 // What lies inside the plan - a later stage, a body, a result of unknown size, the state of a loop - was refused for memory although that was
 // as lean as it gets: the plan around it gives up as much. What its inside needs at least is then known, so the next plan leaves that free.
+// Only for memory_limit: the default limit is there to stop runs, not to begin them again.
 static tn_status make_leaner(tn_program *program, const tn_tensor *inputs, tn_diag *diag)
 {
     const tn_plan_context *context = program->context;
@@ -723,7 +724,7 @@ tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inpu
     while (planned) {
         status = run_plan(program, run, inputs, results);
         planned = false;
-        if (status == TN_LIMIT && program->context->lacking) {
+        if (status == TN_LIMIT && program->context->limit_memory && program->context->lacking) {
             status = make_leaner(program, inputs, run->diag);
             planned = status == TN_OK;
         }
