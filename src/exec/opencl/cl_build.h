@@ -26,6 +26,8 @@ typedef struct tn_cl_mem {
     size_t bytes;
     struct tn_cl_mem *of;             // a view: the columns from x0 on of this grid, which has the memory; NULL: its own
     size_t x0;
+    struct tn_cl_mem *below;          // the plain memory that this grid is over: the same bytes are both; NULL: none
+    bool covered;                     // a grid is over it
     int watch;                        // 1 + id of the value that it holds; 0: of none
     int first, last;                  // steps that touch it
     cl_mem handle;
@@ -161,6 +163,7 @@ bool tn_cl_wants_grid(tn_cl_build *b, const tn_cl_value *value);
 tn_cl_mem *tn_cl_take_plain(tn_cl_build *b, size_t bytes);            // shared with others by lifetime; in `once`: pinned
 tn_cl_mem *tn_cl_take_grid(tn_cl_build *b, tn_cl_element element, size_t width, size_t height);
 tn_cl_mem *tn_cl_view_grid(tn_cl_build *b, tn_cl_mem *of, size_t x0, size_t width);   // columns of a grid
+tn_cl_mem *tn_cl_over_plain(tn_cl_build *b, tn_cl_mem *plain, size_t width, size_t height);   // an f32 grid over its bytes, as an image or a buffer
 tn_cl_mem *tn_cl_pin_plain(tn_cl_build *b, size_t bytes);
 tn_cl_mem *tn_cl_upload(tn_cl_build *b, const void *data, size_t bytes);   // pinned, with these contents
 void tn_cl_drop(tn_cl_build *b, tn_cl_mem *mem);                      // pinned memory that no step but those run already needs

@@ -14,6 +14,7 @@
 
 #define MAX_PLATFORMS 16
 #define MAX_DEVICES 16
+#define IMAGE_PITCH_ALIGNMENT 0x104A      // of OpenCL 2.0 and cl_khr_image2d_from_buffer
 
 static int rank_of(cl_device_type type)
 {
@@ -84,6 +85,11 @@ void tn_cl_facts_read(const tn_cl_driver *driver, cl_device_id id, tn_cl_facts *
     facts->performance_hint = strstr(extensions, "cl_qcom_perf_hint") != NULL;
     facts->context_priority = strstr(extensions, "cl_qcom_priority_hint") != NULL;
     facts->queue_priority = strstr(extensions, "cl_khr_priority_hints") != NULL;
+    if (strstr(extensions, "cl_khr_image2d_from_buffer")) {
+        cl_uint texels = 0;
+        (void)driver->GetDeviceInfo(id, IMAGE_PITCH_ALIGNMENT, sizeof texels, &texels, NULL);
+        facts->pitch = texels;
+    }
     facts->is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
     facts->memory_bytes = memory;
     facts->largest_bytes = largest;

@@ -16,6 +16,7 @@ typedef struct tn_cl_facts {
     bool dot;                         // has products of four bytes (cl_khr_integer_dot_product)
     bool exact;                       // can round division and square root correctly
     size_t max_width, max_height;     // of an image2d, in texels
+    size_t pitch;                     // texels that rows of an image over a buffer are a multiple of (cl_khr_image2d_from_buffer); 0: it has none
     size_t max_group, local_bytes;
     size_t alignment;                 // of host memory that a buffer may lie in
     uint64_t memory_bytes, largest_bytes;

@@ -59,6 +59,25 @@ static cl_mem create(tn_cl_build *b, bool image, tn_cl_element element, size_t w
     return handle;
 }
 
+// The image's rows follow each other: who asks has seen that their length suits the device.
+static cl_mem create_over(tn_cl_build *b, const tn_cl_mem *mem)
+{
+    const cl_image_format format = {CL_RGBA, CL_FLOAT};
+    cl_int error = CL_SUCCESS;
+    cl_image_desc desc;
+    memset(&desc, 0, sizeof desc);
+    desc.image_type = CL_MEM_OBJECT_IMAGE2D;
+    desc.image_width = mem->width;
+    desc.image_height = mem->height;
+    desc.image_row_pitch = mem->width * 4 * sizeof(float);
+    desc.buffer = mem->below->handle;
+    cl_mem handle = b->cl->driver.CreateImage(b->cl->context, CL_MEM_READ_WRITE, &format, &desc, NULL, &error);
+    if (!handle) {
+        b->status = tn_cl_fail(b->diag, place(b), "an image over a buffer", error);
+    }
+    return handle;
+}
+
 static tn_cl_mem *new_mem(tn_cl_build *b, const tn_cl_mem *like)
 {
     tn_cl_mem *mem = broken(b) ? NULL : tn_arena_array(&b->flow->arena, 1, sizeof *mem);
@@ -111,6 +130,21 @@ tn_cl_mem *tn_cl_view_grid(tn_cl_build *b, tn_cl_mem *of, size_t x0, size_t widt
     *mem = (tn_cl_mem){.grid = true, .image = of->image, .element = of->element, .width = width, .height = of->height,
                        .of = of->of ? of->of : of, .x0 = x0 + of->x0, .watch = of->watch};
     mem->bytes = grid_bytes(mem);
+    return mem;
+}
+
+tn_cl_mem *tn_cl_over_plain(tn_cl_build *b, tn_cl_mem *plain, size_t width, size_t height)
+{
+    tn_cl_mem *mem = broken(b) || !plain ? NULL : tn_arena_array(&b->flow->arena, 1, sizeof *mem);
+    if (!mem) {
+        b->status = broken(b) ? b->status : tn_fail_memory(b->diag, place(b), sizeof *mem);
+        return NULL;
+    }
+    *mem = (tn_cl_mem){.grid = true, .image = !b->buffers && b->cl->facts.images, .element = TN_CL_F32, .width = width, .height = height, .below = plain,
+                       .first = -1, .next = b->flow->mems};
+    mem->bytes = grid_bytes(mem);
+    plain->covered = true;
+    b->flow->mems = mem;
     return mem;
 }
 
@@ -185,8 +219,10 @@ tn_status tn_cl_memory_assign(tn_cl_build *b)
         for (int i = 0; i < step->n_args; i++) {
             tn_cl_mem *mem = step->args[i].mem;
             if (mem) {
-                mem->first = mem->first < 0 ? number : mem->first;
-                mem->last = number;
+                for (tn_cl_mem *m = mem; m; m = m->below) {
+                    m->first = m->first < 0 ? number : m->first;
+                    m->last = number;
+                }
             }
         }
     }
@@ -200,12 +236,18 @@ tn_status tn_cl_memory_assign(tn_cl_build *b)
         for (bool more = true; more && !broken(b);) {
             tn_cl_mem *largest = NULL;
             for (int i = 0; i < step->n_args; i++) {
-                tn_cl_mem *mem = step->args[i].mem;
+                tn_cl_mem *mem = step->args[i].mem && step->args[i].mem->below ? step->args[i].mem->below : step->args[i].mem;
                 if (mem && !mem->pinned && !mem->handle && (!largest || mem->bytes > largest->bytes)) {
                     largest = mem;
                 }
             }
             more = largest && assign_block(b, largest);
+        }
+        for (int i = 0; i < step->n_args && !broken(b); i++) {
+            tn_cl_mem *mem = step->args[i].mem;
+            if (mem && mem->below && !mem->handle) {
+                mem->handle = mem->image ? create_over(b, mem) : mem->below->handle;
+            }
         }
         if (!broken(b)) {
             b->status = tn_cl_step_set(b->cl, step, b->diag);
@@ -217,7 +259,7 @@ tn_status tn_cl_memory_assign(tn_cl_build *b)
 void tn_cl_memory_release(tn_cl_flow *flow)
 {
     for (tn_cl_mem *mem = flow->mems; mem; mem = mem->next) {
-        if (mem->pinned && mem->handle) {
+        if ((mem->pinned || (mem->below && mem->image)) && mem->handle) {
             (void)flow->cl->driver.ReleaseMemObject(mem->handle);
         }
     }

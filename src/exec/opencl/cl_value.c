@@ -150,6 +150,22 @@ static size_t plain_bytes(const tn_cl_value *value)
     return tn_tensor_bytes(&tensor, &bytes) ? bytes : 0;
 }
 
+// Whether plain elements and texels of the value are the same bytes: one pixel of whole channel blocks, kept as floats. Images
+// also need rows that suit the device.
+static bool is_flat(tn_cl_build *b, const tn_cl_value *value, size_t *width, size_t *height)
+{
+    int64_t d[4];
+    if (b->once || value->value->constant || value->dtype != TN_F32 || value->whole || !tn_cl_grid_dims(&value->shape, d) || d[1] % 4 ||
+        d[2] * d[3] != 1 || tn_cl_watch_value(b, value)) {
+        return false;
+    }
+    *width = (size_t)d[1] / 4;
+    *height = (size_t)d[0];
+    const tn_cl_facts *facts = &b->cl->facts;
+    return b->buffers || !facts->images ||
+           (facts->pitch && *width % facts->pitch == 0 && *width <= facts->max_width && *height <= facts->max_height);
+}
+
 tn_cl_mem *tn_cl_new_plain(tn_cl_build *b, tn_cl_value *value)
 {
     value->plain = tn_cl_take_plain(b, plain_bytes(value));
@@ -165,7 +181,9 @@ tn_cl_mem *tn_cl_new_grid(tn_cl_build *b, tn_cl_value *value)
         return NULL;
     }
     const tn_cl_value *whole = value->whole;
-    if (whole && whole->cells && whole->cells->height == height) {
+    if (!b->buffers && b->cl->facts.images && is_flat(b, value, &width, &height)) {
+        value->cells = tn_cl_over_plain(b, tn_cl_take_plain(b, plain_bytes(value)), width, height);
+    } else if (whole && whole->cells && whole->cells->height == height) {
         value->cells = tn_cl_view_grid(b, whole->cells, (size_t)(value->block * dims[3]), width);
     } else {
         value->cells = tn_cl_take_grid(b, tn_cl_watch_value(b, value) ? TN_CL_F16 : TN_CL_F32, width, height);
@@ -189,7 +207,11 @@ tn_cl_mem *tn_cl_plain(tn_cl_build *b, tn_cl_value *value)
     if (broken(b)) {
         return NULL;
     }
+    size_t width, height;
     upload_constant(b, value);
+    if (!value->plain && value->cells && !value->cells->of && (value->cells->below || !value->cells->image) && is_flat(b, value, &width, &height)) {
+        value->plain = value->cells->below ? value->cells->below : value->cells;
+    }
     if (!value->plain && value->cells && tn_cl_grid_dims(&value->shape, dims)) {
         tn_cl_mem *grid = value->cells;
         tn_cl_to_plain(b, TN_CL_IN_OUT_CHANNEL, dims, 0, grid, tn_cl_new_plain(b, value));
@@ -205,6 +227,11 @@ tn_cl_mem *tn_cl_grid(tn_cl_build *b, tn_cl_value *value)
     int64_t dims[4];
     if (broken(b) || value->cells) {
         return broken(b) ? NULL : value->cells;
+    }
+    size_t width, height;
+    if (value->plain && is_flat(b, value, &width, &height)) {
+        value->cells = tn_cl_over_plain(b, value->plain, width, height);
+        return value->cells;
     }
     const bool constant = value->value->constant != NULL, outer = b->once;
     b->once = outer || constant;

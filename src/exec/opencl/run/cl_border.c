@@ -110,11 +110,11 @@ static const tn_tensor *tensor_at(const tn_cl_flow *flow, const tn_flow_run *run
     return i < flow->graph->n_inputs ? run->in[i] : run->out[i - flow->graph->n_inputs];
 }
 
-// An operand that is passed through, a constant, or what is two results at once: a handle cannot be lent to one of them alone.
+// An operand that is passed through, a constant, what is two results at once or has a grid over it: a handle cannot be lent to one of them alone.
 static bool alone(const tn_cl_flow *flow, size_t index)
 {
     const tn_cl_mem *mem = mem_at(flow, index);
-    bool alone = mem && !mem->grid && (index < flow->graph->n_inputs || !mem->pinned);
+    bool alone = mem && !mem->grid && !mem->covered && (index < flow->graph->n_inputs || !mem->pinned);
     for (size_t i = 0; i < n_borders(flow) && alone; i++) {
         alone = i == index || mem_at(flow, i) != mem;
     }

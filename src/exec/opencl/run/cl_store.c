@@ -80,8 +80,8 @@ void tn_cl_store_remark(tn_cl_build *b, const tn_flow_request *request)
 {
     tn_cl_flow *flow = b->flow;
     const tn_cl_facts *facts = &b->cl->facts;
-    unsigned past = 0;
-    char limit[96] = "";
+    unsigned past = 0, over = 0;
+    char limit[128] = "";
     for (const tn_cl_mem *mem = flow->mems; mem; mem = mem->next) {
         past += mem->past;
     }
@@ -89,6 +89,13 @@ void tn_cl_store_remark(tn_cl_build *b, const tn_flow_request *request)
         (void)snprintf(limit, sizeof limit, "; %u past the device's %zu x %zu texels: buffers", past, facts->max_width, facts->max_height);
     } else if (past) {
         (void)snprintf(limit, sizeof limit, "; the device has no images: %u are buffers", past);
+    }
+    for (const tn_cl_mem *mem = flow->mems; mem; mem = mem->next) {
+        over += mem->below && mem->image;
+    }
+    if (over) {
+        const size_t used = strlen(limit);
+        (void)snprintf(limit + used, sizeof limit - used, "; %u over buffers (unproven on a device)", over);
     }
     if (request->store || b->cl->buffers_only) {
         (void)snprintf(flow->remark, sizeof flow->remark, "grids in %ss, %s%s", flow->store, request->store ? "as asked for" : "the device has no images",
