@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hostile messages against the DSP program: random calls, calls with wild arguments, and graphs with changed words. Each must end in a
-// status or in a crash record with a clean exit - never in a hang or a silent death. After a crash the program is started again, and it is
+// Hostile messages against the DSP program: random calls, calls with wild arguments, graphs with changed words, weights that nobody packed.
+// Each must end in a status or in a crash record with a clean exit - never in a hang or a silent death. After a crash the program is started again, and it is
 // checked now and then that an honest graph still gives right results.
 //
 //   check_dsp_hostile --program dsp.elf [--count N] [--seed N]
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { BUFFER = 4 << 20, IO_START = 2 << 20, DEADLINE = 30 };
+enum { BUFFER = 4 << 20, IO_START = 2 << 20, PACK_START = 3 << 20, DEADLINE = 30 };
 
 typedef struct state {
     dsp_options options;
@@ -75,12 +75,13 @@ static uint32_t wild_word(tn_rand *r)
 // A message of which little is right. Quit is left out, it works.
 static bool wild_call(state *s, tn_rand *r)
 {
-    static const uint32_t n_args[] = {0, 0, 1, 1, 0, 4, 4, 1, 3, 1, 1, 3, 4, 1, 1};
+    static const uint32_t n_args[] = {0, 0, 1, 1, 0, 4, 4, 1, 3, 1, 1, 3, 4, 1, 1, 0, 6};
     uint32_t message[TN_HEX_MESSAGE_WORDS];
     for (int i = 0; i < TN_HEX_MESSAGE_WORDS; i++) {
         message[i] = wild_word(r);
     }
-    uint32_t call = (uint32_t)tn_rand_range(r, 0, TN_HEX_CALL_LOG_LEVEL);
+    uint32_t call = (uint32_t)tn_rand_range(r, 0, TN_HEX_CALL_PACK);
+    call = call == TN_HEX_CALL_QUIT ? 0 : call;
     message[TN_HEX_MSG_N_ARGS] = tn_rand_range(r, 0, 9) ? n_args[call] : wild_word(r);
     if (tn_rand_range(r, 0, 19) == 0) {
         call = wild_word(r);
@@ -91,6 +92,72 @@ static bool wild_call(state *s, tn_rand *r)
         message[TN_HEX_MSG_ARG]++;
     }
     return count_status(s, dsp_message(&s->d, message));
+}
+
+static uint32_t run_case(state *s, dsp_graph *g, const dsp_case *c, const uint32_t *inputs, uint32_t n_inputs)
+{
+    uint32_t offsets[CASE_OPERANDS + 1], lengths[CASE_OPERANDS + 1], at = IO_START;
+    for (uint32_t i = 0; i <= n_inputs; i++) {
+        const dsp_tensor *t = i < n_inputs ? &c->in[inputs[i]].t : &c->y.t;
+        offsets[i] = at;
+        lengths[i] = dsp_count(t) * dsp_size(t->dtype);
+        at += (lengths[i] + 3) & ~3u;
+    }
+    return dsp_execute(g, n_inputs, 1, offsets, lengths, &s->buffer);
+}
+
+// The sum that the DSP asks of weights it takes over.
+static uint64_t sum_of(const uint8_t *bytes, uint32_t n)
+{
+    uint32_t lanes[64];
+    uint64_t sum = UINT64_C(14695981039346656037);
+    for (int i = 0; i < 64; i++) {
+        lanes[i] = n;
+    }
+    for (uint32_t at = 0; at < n; at += 4) {
+        uint32_t word;
+        memcpy(&word, bytes + at, sizeof word);
+        lanes[at / 4 % 32] += word;
+        lanes[32 + at / 4 % 32] += lanes[at / 4 % 32];
+    }
+    for (int i = 0; i < 64; i++) {
+        sum = (sum ^ lanes[i]) * UINT64_C(1099511628211);
+    }
+    return sum;
+}
+
+// An honest graph whose weights the host claims to have packed, with the right sum and wild words among them: refused, or wrong results.
+static bool changed_weights(state *s, tn_rand *r)
+{
+    static const int ops[] = {TN_HEX_OP_CONV, TN_HEX_OP_CONV, TN_HEX_OP_DECONV, TN_HEX_OP_MATMUL, TN_HEX_OP_WIDE_CONV, TN_HEX_OP_WIDE_MATMUL};
+    dsp_case c;
+    dsp_graph g;
+    uint32_t inputs[CASE_OPERANDS], n_inputs, status = TN_HEX_OK;
+    const uint32_t none[CASE_OPERANDS] = {0};
+    case_draw(&c, ops[tn_rand_range(r, 0, 5)], r, false);
+    for (int kept = 0; kept < 2 && status == TN_HEX_OK; kept++) {
+        dsp_graph_begin(&g, &s->d, &s->buffer);
+        dsp_border(&g, TN_HEX_RECORD_OUTPUT, case_write(&c, &g, none, inputs, &n_inputs));
+        status = dsp_graph_send(&g);
+        const uint32_t bytes = s->d.result[5];
+        if (status == TN_HEX_OK && bytes <= BUFFER - PACK_START) {
+            for (int64_t i = tn_rand_range(r, 1, 9); kept && i > 0; i--) {
+                const uint32_t word = wild_word(r), at = (uint32_t)tn_rand_range(r, 0, bytes / 4 - 1);
+                memcpy(s->buffer.at + PACK_START + 4 * at, &word, sizeof word);
+            }
+            const uint64_t sum = sum_of(s->buffer.at + PACK_START, bytes);
+            const uint32_t pack[6] = {g.id, s->buffer.handle, PACK_START, (uint32_t)sum, (uint32_t)(sum >> 32), (uint32_t)kept};
+            status = dsp_call(&s->d, TN_HEX_CALL_PACK, pack, 6);
+            status = status ? status : run_case(s, &g, &c, inputs, n_inputs);
+        }
+        if (status == DSP_DEAD) {
+            g.id = 0;
+            printf("  changed weights: %s\n", c.text);
+        }
+        dsp_graph_end(&g);
+    }
+    case_free(&c);
+    return count_status(s, status);
 }
 
 // An honest graph with a few words changed: refused, or run with whatever it means.
@@ -111,16 +178,7 @@ static bool changed_graph(state *s, tn_rand *r)
         words[at] = tn_rand_range(r, 0, 1) ? words[at] + (uint32_t)tn_rand_range(r, -2, 2) : wild_word(r);
     }
     uint32_t status = dsp_graph_prepare(&g);
-    if (status == TN_HEX_OK) {
-        uint32_t offsets[CASE_OPERANDS + 1], lengths[CASE_OPERANDS + 1], at = IO_START;
-        for (uint32_t i = 0; i <= n_inputs; i++) {
-            const dsp_tensor *t = i < n_inputs ? &c.in[inputs[i]].t : &c.y.t;
-            offsets[i] = at;
-            lengths[i] = dsp_count(t) * dsp_size(t->dtype);
-            at += (lengths[i] + 3) & ~3u;
-        }
-        status = dsp_execute(&g, n_inputs, 1, offsets, lengths, &s->buffer);
-    }
+    status = status ? status : run_case(s, &g, &c, inputs, n_inputs);
     if (status == DSP_DEAD) {
         g.id = 0;   // went with the process
         printf("  changed graph: %s\n", c.text);
@@ -216,7 +274,7 @@ int main(int argc, char **argv)
     bool ok = true;
     for (int i = 0; i < count && ok; i++) {
         tn_rand r = {seed * 1000003 + (uint64_t)i};
-        ok = i % 3 == 0 ? wild_call(&s, &r) : changed_graph(&s, &r);
+        ok = i % 3 == 0 ? wild_call(&s, &r) : i % 15 == 1 ? changed_weights(&s, &r) : changed_graph(&s, &r);
         if (ok && i % 50 == 49) {
             for (uint32_t id = 1; id <= 64; id++) {   // graphs that wild calls have made
                 dsp_call(&s.d, TN_HEX_CALL_TEARDOWN, &id, 1);

@@ -296,13 +296,19 @@ static uint32_t append(dsp_graph *g, uint32_t call, const uint32_t *words, uint3
     return dsp_call(g->d, call, args, 4);
 }
 
-uint32_t dsp_graph_prepare(dsp_graph *g)
+uint32_t dsp_graph_send(dsp_graph *g)
 {
     uint32_t status = dsp_call(g->d, TN_HEX_CALL_INIT, NULL, 0);
     g->id = status ? 0 : g->d->result[0];
     status = status ? status : append(g, TN_HEX_CALL_CONSTS, g->consts, g->n_consts);
     status = status ? status : append(g, TN_HEX_CALL_NODES, g->nodes, g->n_nodes);
     return status ? status : dsp_call(g->d, TN_HEX_CALL_PREPARE, &g->id, 1);
+}
+
+uint32_t dsp_graph_prepare(dsp_graph *g)
+{
+    const uint32_t status = dsp_graph_send(g), pack[6] = {g->id};
+    return status ? status : dsp_call(g->d, TN_HEX_CALL_PACK, pack, 6);
 }
 
 uint32_t dsp_execute(dsp_graph *g, uint32_t n_in, uint32_t n_out, const uint32_t *offsets, const uint32_t *lengths, const dsp_buffer *buffer)

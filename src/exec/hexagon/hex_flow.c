@@ -13,119 +13,33 @@
 
 #define IO_ALIGN 128     // of tensors in the staging buffer
 
-static const tn_node *node_at(const tn_graph *graph, uint32_t id)
-{
-    const tn_node *node = id ? graph->first : NULL;
-    for (uint32_t i = 1; node && i < id; i++) {
-        node = node->next;
-    }
-    return node;
-}
-
 static const char *node_name(void *context, uint32_t id)
 {
-    const tn_node *node = node_at(((const tn_hex_flow *)context)->graph, id);
+    const tn_node *node = tn_hex_part_node(((const tn_hex_flow *)context)->graph, id);
     return node ? node->name : NULL;
 }
 
 // ---- compile ----
 
-// The three runs of bytes side by side; offsets of constants count from the buffer's begin then.
-static tn_status lay_out(tn_hex_flow *flow, tn_hex_encoder *e, tn_diag *diag)
+static tn_status encode(const tn_hex_flow *flow, tn_hex_encoder *e, tn_diag *diag)
 {
-    const size_t data_at = (e->consts.size + e->nodes.size + 127) / 128 * 128, bytes = data_at + e->data.size;
-    flow->consts_bytes = e->consts.size;
-    flow->nodes_at = e->consts.size;
-    flow->nodes_bytes = e->nodes.size;
-    flow->records = tn_hex_buffer_take(flow->link, bytes);
-    if (!flow->records) {
-        return tn_fail_memory(diag, "hexagon", bytes);
-    }
-    if (e->consts.size) {
-        memcpy(flow->records->data, e->consts.data, e->consts.size);
-    }
-    if (e->nodes.size) {
-        memcpy(flow->records->data + flow->nodes_at, e->nodes.data, e->nodes.size);
-    }
-    if (e->data.size) {
-        memcpy(flow->records->data + data_at, e->data.data, e->data.size);
-    }
-    for (size_t at = 0; at < flow->consts_bytes;) {
-        tn_hex_cursor cursor = {flow->records->data + at, flow->consts_bytes - at, 0};
-        (void)tn_hex_get(&cursor);
-        const size_t words = tn_hex_get(&cursor);
-        tn_hex_cursor offset = {flow->records->data + at + 4 * (words - 2), 4, 0};
-        const uint32_t value = tn_hex_get(&offset);
-        tn_hex_patch(flow->records->data + at + 4 * (words - 2), value + (uint32_t)data_at);
-        at += 4 * words;
-    }
-    return TN_OK;
-}
-
-// The handle of the buffer in every record of a constant: another one after each start of the DSP.
-static void set_handles(tn_hex_flow *flow)
-{
-    for (size_t at = 0; at < flow->consts_bytes;) {
-        tn_hex_cursor cursor = {flow->records->data + at, flow->consts_bytes - at, 0};
-        (void)tn_hex_get(&cursor);
-        const size_t words = tn_hex_get(&cursor);
-        tn_hex_patch(flow->records->data + at + 4 * (words - 3), flow->records->handle);
-        at += 4 * words;
-    }
-}
-
-static tn_status give_up(const tn_hex_flow *flow, const tn_hex_call *call, const char *what, tn_diag *diag)
-{
-    const tn_node *node = node_at(flow->graph, call->results[0]);
-    if (call->status == TN_HEX_MEMORY) {
-        return tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the DSP has no memory for a sub-graph (%s)", what);
-    }
-    return tn_fail(diag, TN_DEVICE, node ? node->name : "hexagon", "the DSP refuses the sub-graph in %s: %s, %s (id %u)", what,
-                   tn_hex_status_text(call->status), tn_hex_why_text(call->results[1]), call->results[0]);
-}
-
-static tn_status send(tn_hex_flow *flow, uint32_t number, const char *what, int n_args, const uint32_t *args, uint32_t *results, tn_diag *diag)
-{
-    tn_hex_call call = {.call = number, .args = args, .n_args = n_args, .place = "hexagon"};
-    TN_TRY(tn_hex_link_call(flow->link, &call, diag));
-    if (call.status != TN_HEX_OK) {
-        return give_up(flow, &call, what, diag);
-    }
-    if (results) {
-        memcpy(results, call.results, sizeof call.results);
-    }
-    return TN_OK;
+    TN_TRY(tn_hex_encode_init(e, flow->graph, flow->link->heap, diag));
+    return tn_hex_encode_graph(e, flow->graph, &flow->base.device->cpu);
 }
 
 tn_status tn_hex_flow_ready(tn_hex_flow *flow, tn_diag *diag)
 {
-    uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
-    if (flow->session == flow->link->session) {
-        return TN_OK;
-    }
-    TN_TRY(tn_hex_link_map(flow->link, flow->records, diag));
-    set_handles(flow);
-    TN_TRY(send(flow, TN_HEX_CALL_INIT, "init", 0, NULL, results, diag));
-    flow->id = results[0];
-    const uint32_t consts[4] = {flow->id, flow->records->handle, 0, (uint32_t)flow->consts_bytes};
-    const uint32_t nodes[4] = {flow->id, flow->records->handle, (uint32_t)flow->nodes_at, (uint32_t)flow->nodes_bytes};
-    tn_status status = flow->consts_bytes ? send(flow, TN_HEX_CALL_CONSTS, "consts", 4, consts, NULL, diag) : TN_OK;
-    status = status == TN_OK ? send(flow, TN_HEX_CALL_NODES, "nodes", 4, nodes, NULL, diag) : status;
-    status = status == TN_OK ? send(flow, TN_HEX_CALL_PREPARE, "prepare", 1, &flow->id, results, diag) : status;
-    if (status == TN_OK && (results[3] != flow->graph->n_inputs || results[4] != flow->graph->n_outputs)) {
-        status = tn_fail(diag, TN_DEVICE, "hexagon", "the DSP counts %u inputs and %u outputs of a sub-graph with %zu and %zu", results[3],
-                         results[4], flow->graph->n_inputs, flow->graph->n_outputs);
-    }
-    if (status != TN_OK) {
-        tn_diag ignored = {.status = TN_OK};
-        if (flow->link->state) {
-            (void)send(flow, TN_HEX_CALL_TEARDOWN, "teardown", 1, &flow->id, NULL, &ignored);
+    if (flow->part->session != flow->link->session && !tn_hex_part_intact(flow->part)) {
+        // The program that is gone wrote where it should not: its records and weights are nothing to go on with.
+        tn_hex_encoder e;
+        const tn_status status = encode(flow, &e, diag);
+        if (status == TN_OK) {
+            tn_hex_part_write(flow->part, &e);
         }
-        return status;
+        tn_hex_encode_deinit(&e);
+        TN_TRY(status);
     }
-    flow->arena_bytes = (size_t)results[0] + results[2];
-    flow->session = flow->link->session;
-    return TN_OK;
+    return tn_hex_part_ready(flow->part, flow->graph, diag);
 }
 
 void tn_hex_flow_release(tn_hex_flow *flow)
@@ -133,22 +47,27 @@ void tn_hex_flow_release(tn_hex_flow *flow)
     if (!flow) {
         return;
     }
-    tn_hex_link *link = flow->link;
-    tn_hex_link_lock(link);
-    if (flow->session == link->session && tn_hex_link_running(link)) {
-        tn_diag ignored = {.status = TN_OK};
-        (void)send(flow, TN_HEX_CALL_TEARDOWN, "teardown", 1, &flow->id, NULL, &ignored);
+    tn_hex_link_lock(flow->link);
+    tn_hex_part_give(flow->part);
+    tn_hex_buffer_give_locked(flow->link, flow->staging);
+    tn_hex_link_unlock(flow->link);
+    tn_give(flow->link->heap, flow);
+}
+
+// Under the link's lock.
+static tn_status compile(tn_hex_flow *flow, const tn_hex_encoder *e, tn_diag *diag)
+{
+    flow->part = tn_hex_part_take(flow->link, e);
+    if (!flow->part) {
+        return tn_fail_memory(diag, "hexagon", e->consts.size + e->nodes.size + e->data.size);
     }
-    tn_hex_link_unlock(link);
-    tn_hex_buffer_give(link, flow->records);
-    tn_hex_buffer_give(link, flow->staging);
-    tn_give(link->heap, flow);
+    TN_TRY(tn_hex_link_ready(flow->link, diag));
+    return tn_hex_flow_ready(flow, diag);
 }
 
 tn_status tn_hex_flow_make(tn_hex_device *device, const tn_flow_request *request, tn_hex_flow **out)
 {
     tn_hex_link *link = device->link;
-    tn_status status;
     tn_hex_encoder e;
     *out = NULL;
     tn_hex_flow *flow = tn_take_zero(link->heap, 1, sizeof *flow);
@@ -158,20 +77,16 @@ tn_status tn_hex_flow_make(tn_hex_device *device, const tn_flow_request *request
     flow->base.device = &device->base;
     flow->link = link;
     flow->graph = request->graph;
-    flow->session = TN_HEX_NO_SESSION;
-    status = tn_hex_encode_init(&e, request->graph, link->heap, request->diag);
-    status = status == TN_OK ? tn_hex_encode_graph(&e, request->graph, &device->base.cpu) : status;
+    tn_status status = encode(flow, &e, request->diag);
     if (status == TN_OK && request->graph->n_inputs + request->graph->n_outputs > TN_HEX_IO_MAX) {
         status = tn_fail(request->diag, TN_LIMIT, "hexagon", "a sub-graph of more than %d inputs and outputs", TN_HEX_IO_MAX);
     }
-    status = status == TN_OK ? lay_out(flow, &e, request->diag) : status;
-    tn_hex_encode_deinit(&e);
     if (status == TN_OK) {
         tn_hex_link_lock(link);
-        status = tn_hex_link_ready(link, request->diag);
-        status = status == TN_OK ? tn_hex_flow_ready(flow, request->diag) : status;
+        status = compile(flow, &e, request->diag);
         tn_hex_link_unlock(link);
     }
+    tn_hex_encode_deinit(&e);
     if (status != TN_OK) {
         tn_hex_flow_release(flow);
         return status;
@@ -182,12 +97,7 @@ tn_status tn_hex_flow_make(tn_hex_device *device, const tn_flow_request *request
 
 // ---- execute ----
 
-// Where tensor `i` (inputs first) is for the DSP; data that it cannot see gets a place in the staging buffer.
-typedef struct place {
-    tn_hex_buffer *buffer;
-    size_t offset, bytes;
-} place;
-
+// Inputs first.
 static const tn_tensor *tensor_at(const tn_hex_flow *flow, const tn_flow_run *run, size_t i)
 {
     return i < flow->graph->n_inputs ? run->in[i] : run->out[i - flow->graph->n_inputs];
@@ -250,7 +160,7 @@ static tn_status execute(tn_hex_flow *flow, const tn_flow_run *run)
     TN_TRY(tn_hex_link_ready(link, run->diag));
     TN_TRY(tn_hex_flow_ready(flow, run->diag));
     TN_TRY(place_tensors(flow, run, false));
-    const uint32_t args[3] = {flow->id, (uint32_t)flow->graph->n_inputs, (uint32_t)flow->graph->n_outputs};
+    const uint32_t args[3] = {flow->part->id, (uint32_t)flow->graph->n_inputs, (uint32_t)flow->graph->n_outputs};
     tn_hex_call call = {.call = TN_HEX_CALL_EXECUTE, .args = args, .n_args = 3, .place = flow->graph->first ? flow->graph->first->name : "hexagon",
                         .deadline_ns = run->deadline_ns, .cancel = run->cancel};
     tn_hex_link_names(link, node_name, flow);
@@ -258,8 +168,8 @@ static tn_status execute(tn_hex_flow *flow, const tn_flow_run *run)
     tn_hex_link_names(link, NULL, NULL);
     TN_TRY(status);
     if (call.status != TN_HEX_OK) {
-        flow->session = TN_HEX_NO_SESSION;
-        return give_up(flow, &call, "execute", run->diag);
+        flow->part->session = TN_HEX_NO_SESSION;
+        return tn_hex_part_refused(flow->graph, &call, "execute", run->diag);
     }
     flow->dsp_us = call.results[0];
     flow->packets = call.results[1] | (uint64_t)call.results[2] << 32;
@@ -286,8 +196,8 @@ static void read_perf(const tn_hex_flow *flow, uint64_t *microseconds, size_t n_
     tn_hex_buffer *buffer = tn_hex_buffer_take(link, room);
     tn_diag ignored = {.status = TN_OK};
     tn_hex_link_lock(link);
-    if (buffer && flow->session == link->session && tn_hex_link_running(link) && tn_hex_link_map(link, buffer, &ignored) == TN_OK) {
-        const uint32_t args[4] = {flow->id, buffer->handle, 0, (uint32_t)room};
+    if (buffer && flow->part->session == link->session && tn_hex_link_running(link) && tn_hex_link_map(link, buffer, &ignored) == TN_OK) {
+        const uint32_t args[4] = {flow->part->id, buffer->handle, 0, (uint32_t)room};
         tn_hex_call call = {.call = TN_HEX_CALL_PERF, .args = args, .n_args = 4, .place = "hexagon"};
         if (tn_hex_link_call(link, &call, &ignored) == TN_OK && call.status == TN_HEX_OK) {
             tn_hex_cursor cursor = {buffer->data, room, 0};

@@ -6,6 +6,7 @@
 
 #include "device/device.h"
 #include "exec/hexagon/hex_link.h"
+#include "exec/hexagon/hex_part.h"
 
 typedef struct tn_hex_device {
     tn_device base;
@@ -16,12 +17,8 @@ typedef struct tn_hex_flow {
     tn_flow base;
     tn_hex_link *link;
     const tn_graph *graph;        // the request's
-    tn_hex_buffer *records;       // [records of constants][records of nodes][bytes of constants]
-    size_t consts_bytes, nodes_at, nodes_bytes;
-    uint64_t session;             // of the DSP that has the graph; TN_HEX_NO_SESSION: none
-    uint32_t id;                  // its graph number there
+    tn_hex_part *part;            // what the DSP has of it, shared with flows that are the same
     tn_hex_buffer *staging;       // for tensors that do not lie in shared memory; NULL: none did yet
-    size_t arena_bytes;           // what the DSP took for it
     uint64_t dsp_us, packets;     // of the last run
 } tn_hex_flow;
 

@@ -70,6 +70,7 @@ typedef struct tn_hex_link {
     tn_hex_name_fn name;      // set around a call; NULL: nobody knows
     void *name_context;
     tn_hex_buffer *buffers;
+    struct tn_hex_part *parts;    // sub-graphs that the DSP has or had
     tn_hex_hello hello;
     uint32_t threads;         // of the DSP; 0: its own choice
     bool has_power;           // the wishes below were made

@@ -88,7 +88,8 @@ static void hexagon_describe(const tn_flow *flow, void (*visit)(const tn_flow_no
 static size_t hexagon_memory(const tn_flow *base)
 {
     const tn_hex_flow *flow = (const tn_hex_flow *)base;
-    return flow->records->bytes + flow->arena_bytes + (flow->staging ? flow->staging->bytes : 0);
+    const tn_hex_part *part = flow->part;
+    return part->records->bytes + part->arena_bytes + (part->packed ? part->packed->bytes : 0) + (flow->staging ? flow->staging->bytes : 0);
 }
 
 // ---- memory and power ----

@@ -24,6 +24,7 @@ typedef struct tn_hx_buffer {
     uint8_t *at;                 // NULL: a free handle
     void *cookie;
     uint32_t bytes;
+    uint32_t uses;               // graphs whose packed weights lie in it: it cannot be unmapped
 } tn_hx_buffer;
 
 // A bump allocator over blocks of the operating system.
@@ -78,7 +79,9 @@ typedef struct tn_hx_op {
     int min_in, max_in;
     uint32_t (*check)(tn_hx_graph *graph, tn_hx_node *node);      // types, shapes, attributes
     int (*layout)(const tn_hx_graph *graph, const tn_hx_node *node);   // the layout it wants its first operand and result in
-    uint32_t (*prepare)(tn_hx_graph *graph, tn_hx_node *node);    // packs; may be NULL
+    uint32_t (*prepare)(tn_hx_graph *graph, tn_hx_node *node);    // plans, and asks for room for what it packs; may be NULL
+    // Packs, or takes over what an earlier process packed (fresh: 0); NULL: nothing worth keeping.
+    uint32_t (*pack)(tn_hx_graph *graph, tn_hx_node *node, int fresh);
     void (*run)(tn_hx_graph *graph, tn_hx_node *node);
 } tn_hx_op;
 
@@ -96,17 +99,23 @@ struct tn_hx_node {
 };
 
 struct tn_hx_graph {
-    uint8_t used, prepared, failed;
+    uint8_t used, prepared, packed, failed;      // prepared, then packed
     uint32_t n_values, max_values, n_nodes, max_nodes, n_steps, max_steps;
     tn_hx_value *values;
+    int32_t *ids;                // by id, while ids are below max_ids: place of the value + 1
+    uint32_t max_ids;
     tn_hx_node *nodes;
     tn_hx_node **steps;          // nodes and conversions in the order they run
     int32_t *inputs, *outputs;
     uint32_t n_inputs, n_outputs;
     tn_hx_pool pool;
     uint8_t *arena;
-    uint32_t arena_bytes, scratch_bytes, packed_bytes;
+    uint32_t arena_bytes, scratch_bytes;
     uint8_t *scratch;            // for one node at a time
+    uint8_t *weights;            // packed, in the order of the nodes: no pointers, nothing that indexes
+    uint64_t weights_bytes;
+    uint32_t weights_at;         // how far packing is
+    uint32_t weights_handle;     // of the buffer they lie in; 0: they are the graph's own
     uint32_t fault;              // id of what a failed call complains about
 };
 
@@ -116,8 +125,10 @@ void tn_hx_pool_free(tn_hx_pool *pool);
 // Reads records of consts or nodes. Returns TN_HEX_WHY_*.
 uint32_t tn_hx_graph_read(tn_hx_graph *graph, uint8_t *bytes, uint32_t length, int only_consts);
 tn_hx_value *tn_hx_value_find(tn_hx_graph *graph, uint32_t id);
-// Layouts, conversions, memory, packed weights. Returns TN_HEX_WHY_*; TN_HEX_WHY_LIMIT when memory ends.
+// Layouts, conversions, places, room for weights. Returns TN_HEX_WHY_*; TN_HEX_WHY_LIMIT when memory ends.
 uint32_t tn_hx_graph_prepare(tn_hx_graph *graph);
+// After it: weights into graph->weights, of graph->weights_bytes; fresh: 0: they are there. Then the graph can run.
+uint32_t tn_hx_graph_pack(tn_hx_graph *graph, int fresh);
 void tn_hx_graph_run(tn_hx_graph *graph);
 void tn_hx_graph_free(tn_hx_graph *graph);
 
@@ -125,6 +136,16 @@ void tn_hx_graph_free(tn_hx_graph *graph);
 int32_t tn_hx_value_like(tn_hx_graph *graph, int32_t of, int layout);
 // Reserves scratch memory that a node may use while it runs.
 void tn_hx_scratch(tn_hx_graph *graph, uint32_t bytes);
+
+// Packed weights outlive the process, in memory that the host and a process gone wild may have written: they hold data alone, and what
+// must be in a range is checked when it is taken over. In prepare: room. In pack: the next piece, asked for in the same order; NULL: more
+// than there is room for.
+void tn_hx_packed_room(tn_hx_graph *graph, uint64_t bytes);
+uint8_t *tn_hx_packed_next(tn_hx_graph *graph, uint64_t bytes);
+// The next piece is a copy of the graph's own `bytes`: written when fresh, else read. Returns whether there is room.
+int tn_hx_packed_copy(tn_hx_graph *graph, void *own, uint32_t bytes, int fresh);
+// Sums of words and of those sums, for each lane of a vector, as 64 bits; bytes: a multiple of a vector, aligned.
+uint64_t tn_hx_packed_sum(const uint8_t *bytes, uint32_t n);
 
 extern tn_hx_buffer tn_hx_buffers[TN_HX_MAX_BUFFERS];
 // The bytes of a range in a buffer; NULL: not all of it exists.

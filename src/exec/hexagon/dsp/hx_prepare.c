@@ -350,14 +350,71 @@ uint32_t tn_hx_graph_prepare(tn_hx_graph *graph)
         tn_hx_node *node = graph->steps[s];
         graph->fault = node->id;
         tn_hx_os_table.self()->node = node->id;
-        const uint64_t t0_ = tn_hx_os_table.microseconds();
         why = node->op->prepare ? node->op->prepare(graph, node) : TN_HEX_WHY_NONE;
-        tn_hx_log(1, "prep", (uint32_t)node->op->index << 24 | (uint32_t)(tn_hx_os_table.microseconds() - t0_));
     }
     why = why ? why : place_values(graph);
-    why = why ? why : take_arena(graph);
-    graph->packed_bytes = graph->pool.total;
-    return why;
+    tn_hx_packed_room(graph, TN_HX_VECTOR);   // kernels load one step ahead
+    return why ? why : graph->weights_bytes > MAX_ARENA ? TN_HEX_WHY_LIMIT : TN_HEX_WHY_NONE;
+}
+
+// ---- packed weights ----
+
+void tn_hx_packed_room(tn_hx_graph *graph, uint64_t bytes)
+{
+    graph->weights_bytes += (bytes + TN_HX_VECTOR - 1) & ~(uint64_t)(TN_HX_VECTOR - 1);
+}
+
+uint8_t *tn_hx_packed_next(tn_hx_graph *graph, uint64_t bytes)
+{
+    const uint64_t room = (bytes + TN_HX_VECTOR - 1) & ~(uint64_t)(TN_HX_VECTOR - 1);
+    if (room > graph->weights_bytes - graph->weights_at) {
+        return NULL;
+    }
+    uint8_t *at = graph->weights + graph->weights_at;
+    graph->weights_at += (uint32_t)room;
+    return at;
+}
+
+int tn_hx_packed_copy(tn_hx_graph *graph, void *own, uint32_t bytes, int fresh)
+{
+    uint8_t *at = tn_hx_packed_next(graph, bytes);
+    if (at) {
+        memcpy(fresh ? at : own, fresh ? own : at, bytes);
+    }
+    return at != NULL;
+}
+
+uint64_t tn_hx_packed_sum(const uint8_t *bytes, uint32_t n)
+{
+    HVX_Vector a = Q6_V_vsplat_R((int32_t)n), b = a;
+#pragma unroll 4
+    for (uint32_t i = 0; i < n; i += TN_HX_VECTOR) {
+        a = Q6_Vw_vadd_VwVw(a, TN_HX_CV(bytes + i));
+        b = Q6_Vw_vadd_VwVw(b, a);
+    }
+    uint32_t lanes[64] __attribute__((aligned(128)));
+    TN_HX_V(lanes) = a;
+    TN_HX_V(lanes + 32) = b;
+    uint64_t sum = UINT64_C(14695981039346656037);   // FNV-1a, by words
+    for (int i = 0; i < 64; i++) {
+        sum = (sum ^ lanes[i]) * UINT64_C(1099511628211);
+    }
+    return sum;
+}
+
+uint32_t tn_hx_graph_pack(tn_hx_graph *graph, int fresh)
+{
+    uint32_t why = TN_HEX_WHY_NONE;
+    if (fresh) {
+        memset(graph->weights, 0, (uint32_t)graph->weights_bytes);
+    }
+    for (uint32_t s = 0; !why && s < graph->n_steps; s++) {
+        tn_hx_node *node = graph->steps[s];
+        graph->fault = node->id;
+        tn_hx_os_table.self()->node = node->id;
+        why = node->op->pack ? node->op->pack(graph, node, fresh) : TN_HEX_WHY_NONE;
+    }
+    return why ? why : take_arena(graph);
 }
 
 void tn_hx_graph_run(tn_hx_graph *graph)
@@ -388,6 +445,11 @@ void tn_hx_graph_free(tn_hx_graph *graph)
 {
     if (graph->arena) {
         tn_hx_os_table.give(graph->arena, graph->arena_bytes + graph->scratch_bytes);
+    }
+    if (graph->weights_handle) {
+        tn_hx_buffers[graph->weights_handle - 1].uses--;
+    } else if (graph->weights) {
+        tn_hx_os_table.give(graph->weights, (size_t)graph->weights_bytes);
     }
     tn_hx_pool_free(&graph->pool);
     memset(graph, 0, sizeof *graph);

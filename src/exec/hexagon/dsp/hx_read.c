@@ -67,7 +67,12 @@ static int grow(tn_hx_graph *graph, void **array, uint32_t n, uint32_t *max, uin
 
 tn_hx_value *tn_hx_value_find(tn_hx_graph *graph, uint32_t id)
 {
-    // Records name recent values most of the time.
+    if (id < graph->max_ids) {
+        return graph->ids[id] ? &graph->values[graph->ids[id] - 1] : NULL;
+    }
+    if (id < TN_HEX_MAX_VALUES) {
+        return NULL;              // no value of an id so small is without its place
+    }
     for (uint32_t i = graph->n_values; id && i-- > 0;) {
         if (graph->values[i].id == id) {
             return &graph->values[i];
@@ -88,6 +93,21 @@ static int32_t add_value(tn_hx_graph *graph)
     v->output = -1;
     v->first = v->last = -1;
     return (int32_t)graph->n_values++;
+}
+
+// Remembers where the newest value is. Hosts that count from 1 on are served at once, others by a search.
+static int remember(tn_hx_graph *graph, uint32_t id)
+{
+    if (id >= TN_HEX_MAX_VALUES) {
+        return 1;
+    }
+    while (id >= graph->max_ids) {
+        if (!grow(graph, (void **)&graph->ids, graph->max_ids, &graph->max_ids, sizeof *graph->ids)) {
+            return 0;
+        }
+    }
+    graph->ids[id] = (int32_t)graph->n_values;
+    return 1;
 }
 
 int32_t tn_hx_value_like(tn_hx_graph *graph, int32_t of, int layout)
@@ -131,7 +151,7 @@ static uint32_t read_value(tn_hx_graph *graph, tn_hex_cursor *in, int is_const)
         return TN_HEX_WHY_ATTR;
     }
     const int32_t at = add_value(graph);
-    if (at < 0) {
+    if (at < 0 || !remember(graph, id)) {
         return TN_HEX_WHY_LIMIT;
     }
     tn_hx_value *v = &graph->values[at];
@@ -211,8 +231,10 @@ static int32_t dtype_least(const tn_hx_value *v) { return v->dtype == TN_HEX_S8 
 static const uint32_t *copy_words(tn_hx_graph *graph, tn_hex_cursor *in, uint32_t n)
 {
     uint32_t *words = tn_hx_pool_take(&graph->pool, 4 * (n ? n : 1));
-    for (uint32_t i = 0; words && i < n; i++) {
-        words[i] = tn_hex_get(in);
+    if (words && n <= in->left / 4) {
+        memcpy(words, in->bytes, 4 * n);   // both are little-endian
+        in->bytes += 4 * n;
+        in->left -= 4 * n;
     }
     return words;
 }
@@ -296,6 +318,19 @@ static uint32_t check_attr(const tn_hx_attr *a)
     return TN_HEX_WHY_NONE;
 }
 
+// The place in the table of operators; -1: unknown. Their ids are hashed once.
+static int find_op(uint32_t id)
+{
+    static uint32_t known[TN_HEX_OP_COUNT];
+    for (int op = 0; op < TN_HEX_OP_COUNT; op++) {
+        known[op] = known[op] ? known[op] : tn_hex_op_id(op);
+        if (known[op] == id) {
+            return op;
+        }
+    }
+    return -1;
+}
+
 static uint32_t read_node(tn_hx_graph *graph, tn_hex_cursor *in)
 {
     tn_hx_node fresh, *node = &fresh;
@@ -306,7 +341,7 @@ static uint32_t read_node(tn_hx_graph *graph, tn_hex_cursor *in)
     if (in->failed || node->n_in > TN_HEX_MAX_OPERANDS || node->id == 0) {
         return TN_HEX_WHY_RECORD;
     }
-    const int index = tn_hex_op_find(node->op_id);
+    const int index = find_op(node->op_id);
     node->op = index < 0 ? NULL : tn_hx_ops[index];
     if (!node->op) {
         return TN_HEX_WHY_OP;

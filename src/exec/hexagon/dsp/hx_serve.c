@@ -82,6 +82,9 @@ static uint32_t unmap(const uint32_t *arg, uint32_t *result)
         return TN_HEX_PARAM;
     }
     tn_hx_buffer *buffer = &tn_hx_buffers[arg[0] - 1];
+    if (buffer->uses) {
+        return TN_HEX_STATE;
+    }
     link->unmap(buffer->at, buffer->bytes, buffer->cookie);
     buffer->at = NULL;
     return TN_HEX_OK;
@@ -148,6 +151,32 @@ static uint32_t append(const uint32_t *arg, uint32_t *result, int consts)
 static uint32_t consts(const uint32_t *arg, uint32_t *result) { return append(arg, result, 1); }
 static uint32_t nodes(const uint32_t *arg, uint32_t *result) { return append(arg, result, 0); }
 
+// Where the bytes of constants are, for as long as a call looks at them: afterwards the host may unmap them.
+static uint32_t find_constants(tn_hx_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_values; i++) {
+        tn_hx_value *v = &graph->values[i];
+        if (v->origin == TN_HX_CONST) {
+            v->data = tn_hx_range(v->handle, v->offset, v->length);
+            if (!v->data || (uintptr_t)v->data % v->size) {
+                graph->fault = v->id;
+                return TN_HEX_WHY_RANGE;
+            }
+            invalidate(v->handle, v->offset, v->length);
+        }
+    }
+    return TN_HEX_WHY_NONE;
+}
+
+static void forget_constants(tn_hx_graph *graph)
+{
+    for (uint32_t i = 0; i < graph->n_values; i++) {
+        if (graph->values[i].origin == TN_HX_CONST) {
+            graph->values[i].data = NULL;
+        }
+    }
+}
+
 static uint32_t prepare(const uint32_t *arg, uint32_t *result)
 {
     tn_hx_graph *graph = find_graph(arg[0]);
@@ -157,34 +186,67 @@ static uint32_t prepare(const uint32_t *arg, uint32_t *result)
     if (graph->prepared || graph->failed) {
         return TN_HEX_STATE;
     }
-    for (uint32_t i = 0; i < graph->n_values; i++) {
-        tn_hx_value *v = &graph->values[i];
-        if (v->origin == TN_HX_CONST) {
-            v->data = tn_hx_range(v->handle, v->offset, v->length);
-            if (!v->data || (uintptr_t)v->data % v->size) {
-                graph->fault = v->id;
-                return finish(graph, TN_HEX_WHY_RANGE, result);
-            }
-            invalidate(v->handle, v->offset, v->length);
-        }
+    uint32_t why = find_constants(graph);
+    if (!why) {
+        os->hvx_lock();
+        why = tn_hx_graph_prepare(graph);
+        os->hvx_unlock();
     }
-    os->hvx_lock();
-    const uint32_t why = tn_hx_graph_prepare(graph);
-    os->hvx_unlock();
-    for (uint32_t i = 0; i < graph->n_values; i++) {
-        if (graph->values[i].origin == TN_HX_CONST) {
-            graph->values[i].data = NULL;   // packed or copied: the host may unmap it
-        }
-    }
+    forget_constants(graph);
     if (why) {
         return finish(graph, why, result);
     }
     graph->prepared = 1;
     result[0] = graph->arena_bytes;
     result[1] = os->vtcm_bytes();
-    result[2] = graph->packed_bytes;
+    result[2] = graph->pool.total;
     result[3] = graph->n_inputs;
     result[4] = graph->n_outputs;
+    result[5] = (uint32_t)graph->weights_bytes;
+    return TN_HEX_OK;
+}
+
+static uint32_t pack(const uint32_t *arg, uint32_t *result)
+{
+    tn_hx_graph *graph = find_graph(arg[0]);
+    if (!graph) {
+        return TN_HEX_PARAM;
+    }
+    if (!graph->prepared || graph->packed || graph->failed) {
+        return TN_HEX_STATE;
+    }
+    const uint32_t handle = arg[1], bytes = (uint32_t)graph->weights_bytes;
+    uint8_t *area = handle ? tn_hx_range(handle, arg[2], bytes) : os->take(bytes);
+    if (!area || (uintptr_t)area % TN_HX_VECTOR) {
+        return handle ? TN_HEX_PARAM : TN_HEX_MEMORY;
+    }
+    graph->weights = area;        // the graph's from here on
+    graph->weights_handle = handle;
+    if (handle) {
+        tn_hx_buffers[handle - 1].uses++;
+    }
+    os->hvx_lock();
+    int fresh = 1;
+    uint64_t sum = (uint64_t)arg[4] << 32 | arg[3];
+    if (handle && arg[5]) {
+        invalidate(handle, arg[2], bytes);
+        fresh = tn_hx_packed_sum(area, bytes) != sum;
+    }
+    uint32_t why = find_constants(graph);
+    why = why ? why : tn_hx_graph_pack(graph, fresh);
+    sum = !why && handle && fresh ? tn_hx_packed_sum(area, bytes) : sum;
+    os->hvx_unlock();
+    forget_constants(graph);
+    if (why) {
+        return finish(graph, why, result);
+    }
+    if (handle && fresh) {
+        flush(handle, arg[2], bytes);
+    }
+    graph->packed = 1;
+    result[0] = (uint32_t)fresh;
+    result[1] = (uint32_t)sum;
+    result[2] = (uint32_t)(sum >> 32);
     return TN_HEX_OK;
 }
 
@@ -215,7 +277,7 @@ static uint32_t execute(const uint32_t *arg, uint32_t *result)
     if (!graph || arg[1] != graph->n_inputs || arg[2] != graph->n_outputs) {
         return TN_HEX_PARAM;
     }
-    if (!graph->prepared) {
+    if (!graph->packed) {
         return TN_HEX_STATE;
     }
     const uint64_t start = os->microseconds();
@@ -322,7 +384,8 @@ static const struct { uint32_t call, n_args, n_results; call_fn *run; const char
     {TN_HEX_CALL_INIT, 0, 1, init, "init"},
     {TN_HEX_CALL_CONSTS, 4, 2, consts, "consts"},
     {TN_HEX_CALL_NODES, 4, 2, nodes, "nodes"},
-    {TN_HEX_CALL_PREPARE, 1, 5, prepare, "prepare"},
+    {TN_HEX_CALL_PREPARE, 1, 6, prepare, "prepare"},
+    {TN_HEX_CALL_PACK, 6, 3, pack, "pack"},
     {TN_HEX_CALL_EXECUTE, 3, 3, execute, "execute"},
     {TN_HEX_CALL_TEARDOWN, 1, 0, teardown, "teardown"},
     {TN_HEX_CALL_POWER_LEVEL, 1, 0, power_level, "power_level"},

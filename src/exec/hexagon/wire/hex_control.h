@@ -13,7 +13,7 @@
 
 #define TN_HEX_PAGE 65536u           // bytes of the control page; buffers are multiples of it too
 #define TN_HEX_MAGIC 0x58484e54u     // "TNHX"
-#define TN_HEX_PROTOCOL 1u           // changes with every change of these headers' meaning
+#define TN_HEX_PROTOCOL 2u           // changes with every change of these headers' meaning
 
 // Byte offsets in the control page. What different sides write lies on different 128-byte lines.
 enum {
@@ -71,7 +71,11 @@ enum { TN_HEX_EXIT_PROTOCOL = 3, TN_HEX_EXIT_CRASH = 4, TN_HEX_EXIT_HANGUP = 5 }
 //   init            -> graph
 //   consts          graph, handle, offset, length        records of hex_graph.h; data is read from the mapped buffers at prepare
 //   nodes           graph, handle, offset, length        records of hex_graph.h
-//   prepare         graph -> arena bytes, VTCM bytes, packed weight bytes, number of inputs, number of outputs
+//   prepare         graph -> arena bytes, VTCM bytes, bytes of plans, number of inputs, number of outputs, bytes of packed weights
+//   pack            graph, handle, offset, sum low, sum high, kept -> 1 packed anew or 0 taken over, sum low, sum high
+//                   once after prepare: the weights as the kernels want them, into the buffer (offset: a multiple of 128). kept 1: they
+//                   may be there, from a process that is gone, and are taken over if they have that sum. handle 0: into memory of the DSP's
+//                   own. Until teardown the buffer cannot be unmapped
 //   execute         graph, number of inputs, number of outputs (their places: TN_HEX_AT_IO) -> microseconds, packets low, high
 //   teardown        graph
 //   power_level     0 (save most) to 100
@@ -85,7 +89,7 @@ enum { TN_HEX_EXIT_PROTOCOL = 3, TN_HEX_EXIT_CRASH = 4, TN_HEX_EXIT_HANGUP = 5 }
     X(HELLO, 1, "hello") X(MAP, 2, "map") X(UNMAP, 3, "unmap") X(INIT, 4, "init") X(CONSTS, 5, "consts")              \
     X(NODES, 6, "nodes") X(PREPARE, 7, "prepare") X(EXECUTE, 8, "execute") X(TEARDOWN, 9, "teardown")                 \
     X(POWER_LEVEL, 10, "power_level") X(POWER_DETAILS, 11, "power_details") X(PERF, 12, "perf")                       \
-    X(RESET_PERF, 13, "reset_perf") X(LOG_LEVEL, 14, "log_level") X(QUIT, 15, "quit")
+    X(RESET_PERF, 13, "reset_perf") X(LOG_LEVEL, 14, "log_level") X(QUIT, 15, "quit") X(PACK, 16, "pack")
 enum {
 #define TN_HEX_X(NAME, NUMBER, TEXT) TN_HEX_CALL_##NAME = (NUMBER),
     TN_HEX_CALLS(TN_HEX_X)

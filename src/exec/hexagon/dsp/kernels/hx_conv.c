@@ -236,6 +236,9 @@ static int8_t find_lines(const tn_hx_requant *r, int32_t n, const tn_hx_attr *a,
     return (int8_t)line.down;
 }
 
+static uint32_t requant_bytes(const conv_plan *plan) { return (uint32_t)plan->tiles * TILE * sizeof *plan->requant; }
+static uint32_t lines_bytes(const conv_plan *plan) { return (uint32_t)plan->tiles * TILE * sizeof *plan->lines; }
+
 // The stride 1 convolution that a transposed one is; its padding may be negative.
 static void turn_round(conv_plan *plan, const tn_hx_attr *a)
 {
@@ -288,15 +291,17 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     }
     plan->steps = (int32_t)steps;
     plan->offsets = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)steps);
-    plan->weights = tn_hx_pool_take(&graph->pool, (uint32_t)(steps * (uint32_t)plan->tiles * 4 * TILE) + WEIGHTS_AHEAD);
-    plan->requant = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles * TILE * sizeof *plan->requant);
+    plan->requant = tn_hx_pool_take(&graph->pool, requant_bytes(plan));
     plan->modes = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles);
-    int8_t *row = tn_hx_pool_take(&graph->pool, (uint32_t)(inner * plan->taps.n));
-    if (!plan->offsets || !plan->weights || !plan->requant || !plan->modes || !row) {
+    tn_hx_packed_room(graph, steps * (uint32_t)plan->tiles * 4 * TILE + WEIGHTS_AHEAD);
+    tn_hx_packed_room(graph, requant_bytes(plan));
+    if (!plan->offsets || !plan->requant || !plan->modes) {
         return TN_HEX_WHY_LIMIT;
     }
     if (plan->taps.n == 1 && plan->steps > 1 && node->attr.rounding == TN_HEX_FLOAT_RNE) {
-        plan->lines = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles * TILE * sizeof *plan->lines);
+        plan->lines = tn_hx_pool_take(&graph->pool, lines_bytes(plan));
+        tn_hx_packed_room(graph, lines_bytes(plan));
+        tn_hx_packed_room(graph, (uint32_t)plan->tiles);
         plan->downs = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles);
         if (!plan->lines || !plan->downs) {
             return TN_HEX_WHY_LIMIT;
@@ -307,17 +312,53 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
             plan->offsets[p * plan->taps.n + t] = p * (int32_t)plan->taps.plane_bytes + plan->taps.offsets[t];
         }
     }
-    for (int32_t i = 0; i < plan->tiles; i++) {
-        pack_tile(graph, node, plan, i, row);
-        const int32_t n = y->dims[1] - i * TILE < TILE ? y->dims[1] - i * TILE : TILE;
-        plan->modes[i] = (uint8_t)tn_hx_requant_mode(plan->requant + i * TILE, (uint32_t)n, node->attr.rounding, 1);
-        if (plan->lines) {
-            plan->downs[i] = n > 4 && plan->modes[i] == TN_HX_RNE_NARROW
-                                 ? find_lines(plan->requant + i * TILE, n, &node->attr, y->zero, plan->lines + i * TILE) : -1;
-        }
-    }
     tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
     return TN_HEX_WHY_NONE;
+}
+
+static uint32_t keep_lines(tn_hx_graph *graph, conv_plan *plan, int fresh)
+{
+    if (!tn_hx_packed_copy(graph, plan->lines, lines_bytes(plan), fresh) ||
+        !tn_hx_packed_copy(graph, plan->downs, (uint32_t)plan->tiles, fresh)) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t i = 0; i < plan->tiles * TILE; i++) {
+        const int8_t down = plan->downs[i / TILE];
+        if (down < -1 || down > TN_HX_LINE_FRACTION_MAX - 16 || (uint32_t)plan->lines[i].left > 31) {
+            return TN_HEX_WHY_RANGE;
+        }
+    }
+    return TN_HEX_WHY_NONE;
+}
+
+static uint32_t pack(tn_hx_graph *graph, tn_hx_node *node, int fresh)
+{
+    if (tn_hx_depthwise_fits(graph, node)) {
+        return tn_hx_depthwise_pack(graph, node, fresh);
+    }
+    conv_plan *plan = node->plan;
+    const int32_t channels = tn_hx_out(graph, node)->dims[1];
+    int8_t *row = fresh && node->op->index == TN_HEX_OP_DECONV ? tn_hx_pool_take(&graph->pool, (uint32_t)(plan->inner * plan->taps.n)) : NULL;
+    plan->weights = tn_hx_packed_next(graph, (uint64_t)(uint32_t)plan->steps * (uint32_t)plan->tiles * 4 * TILE + WEIGHTS_AHEAD);
+    if (!plan->weights || (fresh && node->op->index == TN_HEX_OP_DECONV && !row)) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t i = 0; fresh && i < plan->tiles; i++) {
+        pack_tile(graph, node, plan, i, row);
+    }
+    if (!tn_hx_packed_copy(graph, plan->requant, requant_bytes(plan), fresh)) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t i = 0; i < plan->tiles; i++) {
+        const int32_t n = channels - i * TILE < TILE ? channels - i * TILE : TILE;
+        plan->modes[i] = (uint8_t)tn_hx_requant_mode(plan->requant + i * TILE, (uint32_t)n, node->attr.rounding, 1);
+        if (plan->lines && fresh) {
+            plan->downs[i] = n > 4 && plan->modes[i] == TN_HX_RNE_NARROW
+                                 ? find_lines(plan->requant + i * TILE, n, &node->attr, tn_hx_out(graph, node)->zero, plan->lines + i * TILE) : -1;
+        }
+    }
+    const uint32_t why = plan->lines ? keep_lines(graph, plan, fresh) : TN_HEX_WHY_NONE;
+    return why ? why : tn_hx_requant_sane(plan->requant, (uint32_t)plan->tiles * TILE);
 }
 
 // ---- run ----
@@ -581,8 +622,9 @@ static void run(tn_hx_graph *graph, tn_hx_node *node)
 }
 
 const tn_hx_op tn_hx_op_conv = {
-    .index = TN_HEX_OP_CONV, .min_in = 2, .max_in = 3, .check = check, .layout = layout, .prepare = prepare, .run = run
+    .index = TN_HEX_OP_CONV, .min_in = 2, .max_in = 3, .check = check, .layout = layout, .prepare = prepare, .pack = pack, .run = run
 };
 const tn_hx_op tn_hx_op_deconv = {
-    .index = TN_HEX_OP_DECONV, .min_in = 2, .max_in = 3, .check = check_deconv, .layout = layout, .prepare = prepare, .run = run
+    .index = TN_HEX_OP_DECONV, .min_in = 2, .max_in = 3, .check = check_deconv, .layout = layout, .prepare = prepare, .pack = pack,
+    .run = run
 };

@@ -39,6 +39,7 @@ int32_t tn_hx_conv_pairs_line(const tn_hx_conv_job *job);
 // Depthwise convolution is a kernel of its own.
 int tn_hx_depthwise_fits(const tn_hx_graph *graph, const tn_hx_node *node);
 uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node);
+uint32_t tn_hx_depthwise_pack(tn_hx_graph *graph, tn_hx_node *node, int fresh);
 void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node);
 
 #endif

@@ -121,6 +121,9 @@ static void pack_column(const tn_hx_graph *graph, const tn_hx_node *node, matmul
     set_column(graph, node, plan, n, tn_hx_weight_sums_of(column, (uint32_t)plan->inner));
 }
 
+static uint64_t weights_bytes(const matmul_plan *plan) { return (uint64_t)plan->groups * (uint32_t)plan->steps * 4 * COLUMNS; }
+static uint32_t lanes_bytes(const matmul_plan *plan) { return (uint32_t)plan->groups * 2 * sizeof *plan->lanes; }
+
 static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
 {
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
@@ -133,32 +136,50 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     plan->rows = (int32_t)(y->count / (uint32_t)plan->columns);
     plan->steps = (plan->inner + 3) / 4;
     plan->groups = (plan->columns + COLUMNS - 1) / COLUMNS;
-    const uint64_t bytes = (uint64_t)plan->groups * (uint32_t)plan->steps * 4 * COLUMNS;
     const uint64_t scratch = ((uint64_t)plan->rows + ROWS) * ((uint32_t)plan->steps + 1) * 4 + 2 * TN_HX_VECTOR;
-    if (bytes > 0x20000000u || scratch > 0x20000000u) {
+    if (weights_bytes(plan) > 0x20000000u || scratch > 0x20000000u) {
         return TN_HEX_WHY_LIMIT;
     }
-    int8_t *column = tn_hx_pool_take(&graph->pool, (uint32_t)plan->inner);
-    plan->weights = tn_hx_pool_take(&graph->pool, (uint32_t)bytes);
-    plan->lanes = tn_hx_pool_take(&graph->pool, (uint32_t)plan->groups * 2 * sizeof *plan->lanes);
-    if (!column || !plan->weights || !plan->lanes) {
+    plan->lanes = tn_hx_pool_take(&graph->pool, lanes_bytes(plan));
+    if (!plan->lanes) {
         return TN_HEX_WHY_LIMIT;
     }
-    memset(plan->weights, 128, (uint32_t)bytes);   // weight 0
+    tn_hx_packed_room(graph, weights_bytes(plan));
+    tn_hx_packed_room(graph, lanes_bytes(plan));
+    tn_hx_scratch(graph, (uint32_t)scratch);
+    return TN_HEX_WHY_NONE;
+}
+
+static uint32_t pack(tn_hx_graph *graph, tn_hx_node *node, int fresh)
+{
+    matmul_plan *plan = node->plan;
+    int8_t *column = fresh ? tn_hx_pool_take(&graph->pool, (uint32_t)plan->inner) : NULL;
+    plan->weights = tn_hx_packed_next(graph, weights_bytes(plan));
+    if (!plan->weights || (fresh && !column)) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    if (fresh) {
+        memset(plan->weights, 128, (uint32_t)weights_bytes(plan));   // weight 0
+    }
     int32_t n = 0;
-    for (; !node->attr.transpose && n + TN_HX_VECTOR <= plan->columns; n += TN_HX_VECTOR) {
+    for (; fresh && !node->attr.transpose && n + TN_HX_VECTOR <= plan->columns; n += TN_HX_VECTOR) {
         pack_vector(graph, node, plan, n);
     }
-    for (; n < COLUMNS * plan->groups; n++) {
+    for (; fresh && n < COLUMNS * plan->groups; n++) {
         pack_column(graph, node, plan, n, column);
+    }
+    if (!tn_hx_packed_copy(graph, plan->lanes, lanes_bytes(plan), fresh)) {
+        return TN_HEX_WHY_LIMIT;
     }
     plan->mode = TN_HX_Q31;
     for (int32_t i = 0; i < 2 * plan->groups; i++) {
+        if (tn_hx_requant_sane(plan->lanes[i].one, 32)) {
+            return TN_HEX_WHY_RANGE;
+        }
         tn_hx_lanes_set(&plan->lanes[i]);
         const int mode = tn_hx_requant_mode(plan->lanes[i].one, 32, node->attr.rounding, 0);
         plan->mode = mode == TN_HX_Q31 ? plan->mode : mode;
     }
-    tn_hx_scratch(graph, (uint32_t)scratch);
     return TN_HEX_WHY_NONE;
 }
 
@@ -232,5 +253,5 @@ static void run(tn_hx_graph *graph, tn_hx_node *node)
 }
 
 const tn_hx_op tn_hx_op_matmul = {
-    .index = TN_HEX_OP_MATMUL, .min_in = 2, .max_in = 3, .check = check, .layout = layout, .prepare = prepare, .run = run
+    .index = TN_HEX_OP_MATMUL, .min_in = 2, .max_in = 3, .check = check, .layout = layout, .prepare = prepare, .pack = pack, .run = run
 };

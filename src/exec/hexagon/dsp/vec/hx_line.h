@@ -30,6 +30,12 @@ enum { TN_HX_LINE_FRACTION_MAX = 23 };
 // r: a channel, r->bias in its sums; the line is for sums without it. rounding: of the wire. most: bits of fraction, 16 + down at most. 1: every sum
 // gives the byte it should, for zero point `zero` and bytes kept within [low, high] afterwards.
 int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int rounding, int32_t zero, int32_t low, int32_t high, int32_t most);
+// Whether shifts and halves are such, for a line that was taken over.
+static inline int tn_hx_line_sane(const tn_hx_line *line)
+{
+    return line->left >= 0 && line->left < 32 && line->down >= 0 && line->down <= TN_HX_LINE_FRACTION_MAX - 16 && line->limit >= 0 &&
+           line->limit <= 0xffff && (line->odd == 0 || line->odd == 1 << line->down);
+}
 
 // The most bits of fraction that a line of this channel may have; 0: it has none.
 int32_t tn_hx_line_fraction(const tn_hx_requant *r, int rounding);

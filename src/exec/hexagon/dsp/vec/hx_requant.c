@@ -3,6 +3,8 @@
 // Ownership: none. Threads: any.
 #include "exec/hexagon/dsp/vec/hx_requant.h"
 
+#include "exec/hexagon/wire/hex_control.h"
+
 enum { MANTISSA = 24, EXPONENT_BIAS = 127, FRACTION_MAX = 22, FRACTION_MIN = 8 };
 
 
@@ -86,6 +88,15 @@ int tn_hx_requant_mode(tn_hx_requant *r, uint32_t n, int rounding, int narrow)
         mode = r[i].right == 0 || r[i].left != 0 ? TN_HX_Q31_UNIT : TN_HX_Q31;
     }
     return mode;
+}
+
+uint32_t tn_hx_requant_sane(const tn_hx_requant *r, uint32_t n)
+{
+    uint32_t bits = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        bits |= (uint32_t)r[i].left | (uint32_t)r[i].right | (uint32_t)r[i].up;
+    }
+    return bits < 32 ? TN_HEX_WHY_NONE : TN_HEX_WHY_RANGE;
 }
 
 __attribute__((noinline)) void tn_hx_requant_repair(HVX_Vector sums, const tn_hx_requant *r, int16_t *results)

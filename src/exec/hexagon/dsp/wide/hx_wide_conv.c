@@ -160,7 +160,7 @@ static uint32_t set_taps(tn_hx_graph *graph, conv_plan *p, const tn_hx_attr *att
 }
 
 // Weights in parts; whether the words of all sums surely hold them.
-static void pack(conv_plan *p, const tn_hx_value *w, int32_t channels)
+static void pack_weights(conv_plan *p, const tn_hx_value *w, int32_t channels)
 {
     const int32_t each = p->group_in * p->taps;
     p->scalar = p->taps > MOST_TAPS;
@@ -191,16 +191,30 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     p->group_in = w->dims[1];
     p->group_out = p->channels / attr->group;
     p->taps = attr->kernel[0] * attr->kernel[1];
-    p->weights = tn_hx_pool_take(&graph->pool, 8 * w->count);
     p->finish = tn_hx_pool_take(&graph->pool, (uint32_t)p->channels * sizeof *p->finish);
-    if (!p->weights || !p->finish) {
+    if (!p->finish) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    tn_hx_packed_room(graph, 8 * (uint64_t)w->count);
+    tn_hx_packed_room(graph, sizeof p->scalar);
+    return set_taps(graph, p, attr, x, y);
+}
+
+static uint32_t pack(tn_hx_graph *graph, tn_hx_node *node, int fresh)
+{
+    const tn_hx_value *w = tn_hx_in(graph, node, 1);
+    conv_plan *p = node->plan;
+    p->weights = (int32_t *)tn_hx_packed_next(graph, 8 * (uint64_t)w->count);
+    if (!p->weights) {
         return TN_HEX_WHY_LIMIT;
     }
     for (int32_t m = 0; m < p->channels; m++) {
         tn_hx_wide_finish_set(&p->finish[m], graph, node, (uint32_t)m);
     }
-    pack(p, w, p->channels);
-    return set_taps(graph, p, attr, x, y);
+    if (fresh) {
+        pack_weights(p, w, p->channels);
+    }
+    return tn_hx_packed_copy(graph, &p->scalar, sizeof p->scalar, fresh) ? TN_HEX_WHY_NONE : TN_HEX_WHY_LIMIT;
 }
 
 // ---- run ----
@@ -402,5 +416,6 @@ static void run(tn_hx_graph *graph, tn_hx_node *node)
 }
 
 const tn_hx_op tn_hx_op_wide_conv = {
-    .index = TN_HEX_OP_WIDE_CONV, .min_in = 2, .max_in = 3, .check = check, .layout = tn_hx_layout_plain, .prepare = prepare, .run = run
+    .index = TN_HEX_OP_WIDE_CONV, .min_in = 2, .max_in = 3, .check = check, .layout = tn_hx_layout_plain, .prepare = prepare, .pack = pack,
+    .run = run
 };

@@ -33,6 +33,9 @@ static uint32_t check(tn_hx_graph *graph, tn_hx_node *node)
     return w->dims[0] <= MOST_INNER && w->dims[1] <= MOST_INNER ? tn_hx_wide_sum_check(graph, node, w->dims[1]) : TN_HEX_WHY_LIMIT;
 }
 
+// Bytes of one part of the weights.
+static uint64_t part_bytes(const matmul_plan *p) { return 2 * (uint64_t)p->inner * (uint32_t)p->padded; }
+
 static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
 {
     const tn_hx_value *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
@@ -44,19 +47,27 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     p->columns = w->dims[1];
     p->padded = (p->columns + TN_HX_WIDE_LANES - 1) / TN_HX_WIDE_LANES * TN_HX_WIDE_LANES;
     p->rows = (int32_t)(y->count / (uint32_t)p->columns);
-    const uint64_t bytes = 2 * (uint64_t)p->inner * (uint32_t)p->padded;
-    if (bytes > 0x20000000u) {
+    p->finish = tn_hx_pool_take(&graph->pool, (uint32_t)p->columns * sizeof *p->finish);
+    if (!p->finish || part_bytes(p) > 0x20000000u) {
         return TN_HEX_WHY_LIMIT;
     }
-    p->high = tn_hx_pool_take(&graph->pool, (uint32_t)bytes);
-    p->low = tn_hx_pool_take(&graph->pool, (uint32_t)bytes);
-    p->finish = tn_hx_pool_take(&graph->pool, (uint32_t)p->columns * sizeof *p->finish);
-    if (!p->high || !p->low || !p->finish) {
+    tn_hx_packed_room(graph, part_bytes(p));
+    tn_hx_packed_room(graph, part_bytes(p));
+    return TN_HEX_WHY_NONE;
+}
+
+static uint32_t pack(tn_hx_graph *graph, tn_hx_node *node, int fresh)
+{
+    const tn_hx_value *w = tn_hx_in(graph, node, 1);
+    matmul_plan *p = node->plan;
+    p->high = (int16_t *)tn_hx_packed_next(graph, part_bytes(p));
+    p->low = (int16_t *)tn_hx_packed_next(graph, part_bytes(p));
+    if (!p->high || !p->low) {
         return TN_HEX_WHY_LIMIT;
     }
     for (int32_t n = 0; n < p->columns; n++) {
         tn_hx_wide_finish_set(&p->finish[n], graph, node, (uint32_t)n);
-        for (int32_t k = 0; k < p->inner; k++) {
+        for (int32_t k = 0; fresh && k < p->inner; k++) {
             const int32_t v = ((const int16_t *)w->data)[k * p->columns + n];
             p->high[k * p->padded + n] = (int16_t)tn_hx_wide_high(v);
             p->low[k * p->padded + n] = (int16_t)tn_hx_wide_low(v);
@@ -103,5 +114,6 @@ static void run(tn_hx_graph *graph, tn_hx_node *node)
 }
 
 const tn_hx_op tn_hx_op_wide_matmul = {
-    .index = TN_HEX_OP_WIDE_MATMUL, .min_in = 2, .max_in = 3, .check = check, .layout = tn_hx_layout_plain, .prepare = prepare, .run = run
+    .index = TN_HEX_OP_WIDE_MATMUL, .min_in = 2, .max_in = 3, .check = check, .layout = tn_hx_layout_plain, .prepare = prepare, .pack = pack,
+    .run = run
 };

@@ -52,8 +52,16 @@ static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8
     return fits ? way : mode == TN_HX_Q31_NARROW ? BY_Q31 : BY_MODE;
 }
 
+static uint32_t channels_bytes(const tn_hx_value *y) { return 4 * (uint32_t)y->planes * sizeof(tn_hx_blocks_channel); }
+
+void tn_hx_blocks_room(tn_hx_graph *graph, const tn_hx_value *y)
+{
+    tn_hx_packed_room(graph, channels_bytes(y));
+    tn_hx_packed_room(graph, (uint32_t)y->planes);
+}
+
 uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
-                             const uint8_t *modes)
+                             const uint8_t *modes, int fresh)
 {
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
     blocks->first = -node->attr.pads[0] * x->pitch - node->attr.pads[1];
@@ -64,10 +72,19 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
     }
     blocks->requant = requant;
     blocks->modes = modes;
-    for (int32_t plane = 0; plane < y->planes; plane++) {
+    for (int32_t plane = 0; fresh && plane < y->planes; plane++) {
         const int32_t c = 4 * plane, n = y->dims[1] - c < 4 ? y->dims[1] - c : 4;
         blocks->ways[plane] = (uint8_t)set_plane(blocks->channels + c, requant + c, w + 9 * c, n, y, &node->attr,
                                                 modes[plane]);
+    }
+    if (!tn_hx_packed_copy(graph, blocks->channels, channels_bytes(y), fresh) ||
+        !tn_hx_packed_copy(graph, blocks->ways, (uint32_t)y->planes, fresh)) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t c = 0; c < 4 * y->planes; c++) {
+        if (blocks->ways[c / 4] > BY_EVEN_LINE || (uint32_t)blocks->channels[c].right > 31 || !tn_hx_line_sane(&blocks->channels[c].line)) {
+            return TN_HEX_WHY_RANGE;
+        }
     }
     return TN_HEX_WHY_NONE;
 }

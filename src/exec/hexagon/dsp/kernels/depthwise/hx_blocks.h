@@ -20,9 +20,11 @@ typedef struct tn_hx_blocks {
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
 } tn_hx_blocks;
 
-// w: weights of all channels; requant, modes: of all channels and planes, kept.
+// Room for what is kept of it.
+void tn_hx_blocks_room(tn_hx_graph *graph, const tn_hx_value *y);
+// w: weights of all channels; requant, modes: of all channels and planes, kept. fresh: see tn_hx_packed_copy; else w may be NULL.
 uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
-                             const uint8_t *modes);
+                             const uint8_t *modes, int fresh);
 // One plane, padding and all.
 void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, const tn_hx_value *x, const uint8_t *from,
                         const tn_hx_value *y, uint8_t *to);

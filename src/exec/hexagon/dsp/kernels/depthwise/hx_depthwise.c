@@ -54,20 +54,20 @@ int tn_hx_depthwise_fits(const tn_hx_graph *graph, const tn_hx_node *node)
     return node->op->index == TN_HEX_OP_CONV && node->attr.group == x->dims[1] && y->dims[1] == x->dims[1];
 }
 
-static uint32_t prepare_planar(tn_hx_graph *graph, const tn_hx_node *node, depthwise_plan *plan, const int8_t *w)
+static int is_planar(const depthwise_plan *plan, const tn_hx_attr *attr, const tn_hx_value *x, const tn_hx_value *y)
 {
-    plan->planar = tn_hx_pool_take(&graph->pool, sizeof *plan->planar);
-    if (!plan->planar) {
-        return TN_HEX_WHY_LIMIT;
-    }
-    const uint32_t why = tn_hx_planar_prepare(graph, plan->planar, node, w, plan->requant, plan->modes, plan->taps.offsets[0] / 4);
-    tn_hx_scratch(graph, TN_HEX_MAX_THREADS * tn_hx_planar_scratch(plan->planar));
-    return why;
+    const int square = plan->taps.direct && attr->kernel[0] == attr->kernel[1] && (attr->kernel[0] == 3 || attr->kernel[0] == 5) &&
+                       attr->dilations[0] == 1 && attr->dilations[1] == 1;
+    return square && tn_hx_planar_pays(x, y, attr->kernel[0]);
 }
+
+// Bytes of the plan's own arrays.
+static uint32_t weights_bytes(const depthwise_plan *plan, const tn_hx_value *x) { return 4 * (uint32_t)x->planes * (uint32_t)plan->words; }
+static uint32_t requant_bytes(const tn_hx_value *x) { return 4 * (uint32_t)x->planes * sizeof(tn_hx_requant); }
 
 uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
 {
-    const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1), *y = tn_hx_out(graph, node);
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
     depthwise_plan *plan = node->plan = tn_hx_pool_take(&graph->pool, sizeof *plan);
     if (!plan) {
         return TN_HEX_WHY_LIMIT;
@@ -82,17 +82,41 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
     plan->rows = plan->taps.direct && node->attr.kernel[0] == 3 && node->attr.kernel[1] == 3 && node->attr.dilations[0] == 1 &&
                  node->attr.dilations[1] == 1;
     plan->words = plan->rows ? 24 : 4 * (plan->groups + plan->singles);
-    const uint32_t planes = (uint32_t)x->planes;
     int32_t *offsets = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)(taps + 1));
-    plan->weights = tn_hx_pool_take(&graph->pool, 4 * planes * (uint32_t)plan->words);
-    plan->requant = tn_hx_pool_take(&graph->pool, 4 * planes * sizeof *plan->requant);
-    plan->modes = tn_hx_pool_take(&graph->pool, planes);
-    int8_t *weights = tn_hx_pool_take(&graph->pool, (uint32_t)(x->dims[1] * taps));   // those that count
-    if (!offsets || !plan->weights || !plan->requant || !plan->modes || !weights) {
+    plan->weights = tn_hx_pool_take(&graph->pool, weights_bytes(plan, x));
+    plan->requant = tn_hx_pool_take(&graph->pool, requant_bytes(x));
+    plan->modes = tn_hx_pool_take(&graph->pool, (uint32_t)x->planes);
+    if (!offsets || !plan->weights || !plan->requant || !plan->modes) {
         return TN_HEX_WHY_LIMIT;
     }
     memcpy(offsets, plan->taps.offsets, 4 * (uint32_t)taps);
     plan->taps.offsets = offsets;
+    tn_hx_packed_room(graph, weights_bytes(plan, x));
+    tn_hx_packed_room(graph, requant_bytes(x));
+    if (tn_hx_window_is_halving(&node->attr)) {
+        tn_hx_blocks_room(graph, y);
+    } else if (is_planar(plan, &node->attr, x, y)) {
+        tn_hx_planar_room(graph, y);
+    }
+    tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
+    return TN_HEX_WHY_NONE;
+}
+
+static uint32_t prepare_planar(tn_hx_graph *graph, const tn_hx_node *node, depthwise_plan *plan, const int8_t *w, int fresh)
+{
+    plan->planar = tn_hx_pool_take(&graph->pool, sizeof *plan->planar);
+    if (!plan->planar) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    const uint32_t why = tn_hx_planar_prepare(graph, plan->planar, node, w, plan->requant, plan->modes, plan->taps.offsets[0] / 4, fresh);
+    tn_hx_scratch(graph, TN_HEX_MAX_THREADS * tn_hx_planar_scratch(plan->planar));
+    return why;
+}
+
+static void pack_weights(const tn_hx_graph *graph, const tn_hx_node *node, depthwise_plan *plan, int8_t *weights)
+{
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *w = tn_hx_in(graph, node, 1);
+    const int32_t taps = plan->taps.n;
     for (int32_t c = 0; c < 4 * x->planes; c++) {
         tn_hx_requant *r = &plan->requant[c];
         if (c >= x->dims[1]) {
@@ -117,17 +141,33 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
             }
         }
     }
+}
+
+uint32_t tn_hx_depthwise_pack(tn_hx_graph *graph, tn_hx_node *node, int fresh)
+{
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
+    depthwise_plan *plan = node->plan;
+    const uint32_t planes = (uint32_t)x->planes;
+    int8_t *weights = fresh ? tn_hx_pool_take(&graph->pool, (uint32_t)(x->dims[1] * plan->taps.n)) : NULL;   // those that count
+    if (fresh && !weights) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    if (fresh) {
+        pack_weights(graph, node, plan, weights);
+    }
+    if (!tn_hx_packed_copy(graph, plan->weights, weights_bytes(plan, x), fresh) ||
+        !tn_hx_packed_copy(graph, plan->requant, requant_bytes(x), fresh)) {
+        return TN_HEX_WHY_LIMIT;
+    }
     for (uint32_t plane = 0; plane < planes; plane++) {
         plan->modes[plane] = (uint8_t)tn_hx_requant_mode(plan->requant + 4 * plane, 4, node->attr.rounding, 1);
     }
-    tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
-    if (tn_hx_window_is_halving(&node->attr)) {
+    const uint32_t why = tn_hx_requant_sane(plan->requant, 4 * planes);
+    if (!why && tn_hx_window_is_halving(&node->attr)) {
         plan->blocks = tn_hx_pool_take(&graph->pool, sizeof *plan->blocks);
-        return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, weights, plan->requant, plan->modes) : TN_HEX_WHY_LIMIT;
+        return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, weights, plan->requant, plan->modes, fresh) : TN_HEX_WHY_LIMIT;
     }
-    const int square = plan->taps.direct && node->attr.kernel[0] == node->attr.kernel[1] && (node->attr.kernel[0] == 3 || node->attr.kernel[0] == 5) &&
-                       node->attr.dilations[0] == 1 && node->attr.dilations[1] == 1;
-    return square && tn_hx_planar_pays(x, y, node->attr.kernel[0]) ? prepare_planar(graph, node, plan, weights) : TN_HEX_WHY_NONE;
+    return !why && is_planar(plan, &node->attr, x, y) ? prepare_planar(graph, node, plan, weights, fresh) : why;
 }
 
 // Four taps of four channels, turned round, times their weights.

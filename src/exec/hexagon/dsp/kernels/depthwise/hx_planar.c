@@ -165,8 +165,33 @@ static void set_job(tn_hx_planar_job *job, const tn_hx_planar *p, const tn_hx_pl
     }
 }
 
+static uint32_t channels_bytes(const tn_hx_value *y) { return 4 * (uint32_t)y->planes * sizeof(tn_hx_planar_channel); }
+
+void tn_hx_planar_room(tn_hx_graph *graph, const tn_hx_value *y)
+{
+    tn_hx_packed_room(graph, channels_bytes(y));
+    tn_hx_packed_room(graph, (uint32_t)y->planes);
+    tn_hx_packed_room(graph, sizeof(int32_t));
+}
+
+// What the search for lines found, written or taken over. `fewest`: bits of fraction.
+static uint32_t keep_channels(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_value *y, int32_t *fewest, int fresh)
+{
+    if (!tn_hx_packed_copy(graph, planar->channels, channels_bytes(y), fresh) ||
+        !tn_hx_packed_copy(graph, planar->fits, (uint32_t)y->planes, fresh) || !tn_hx_packed_copy(graph, fewest, sizeof *fewest, fresh)) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t c = 0; c < 4 * y->planes; c++) {
+        const tn_hx_planar_channel *one = &planar->channels[c];
+        if (one->by < BY_Q31 || one->by > BY_EVEN_LINE || (uint32_t)one->right > 31 || !tn_hx_line_sane(&one->line)) {
+            return TN_HEX_WHY_RANGE;
+        }
+    }
+    return *fewest >= 16 && *fewest <= TN_HX_LINE_FRACTION_MAX ? TN_HEX_WHY_NONE : TN_HEX_WHY_RANGE;
+}
+
 uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
-                              const uint8_t *modes, int32_t first)
+                              const uint8_t *modes, int32_t first, int fresh)
 {
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
     planar->kernel = node->attr.kernel[0];
@@ -184,10 +209,17 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
     if (!planar->channels || !planar->fits) {
         return TN_HEX_WHY_LIMIT;
     }
-    const int32_t fewest = set_channels(planar, w, y, &node->attr, requant, modes, TN_HX_LINE_FRACTION_MAX);
-    planar->group = 1;
-    if (planar->kernel == 5 || planar->vectors <= FEW_VECTORS) {   // a loop over planes, whose lines have one shift
+    const int groups = planar->kernel == 5 || planar->vectors <= FEW_VECTORS;   // a loop over planes, whose lines have one shift
+    int32_t fewest = fresh ? set_channels(planar, w, y, &node->attr, requant, modes, TN_HX_LINE_FRACTION_MAX) : 0;
+    if (fresh && groups) {
         set_channels(planar, w, y, &node->attr, requant, modes, fewest);
+    }
+    const uint32_t why = keep_channels(graph, planar, y, &fewest, fresh);
+    if (why) {
+        return why;
+    }
+    planar->group = 1;
+    if (groups) {
         planar->line.down = fewest - 16;
         planar->line.odd = y->zero & 1 ? 0 : 1 << planar->line.down;
         return set_slots(graph, planar, x, y);

@@ -86,9 +86,11 @@ typedef struct tn_hx_planar {
 
 // Whether a square window of 3 or 5 that reads x itself goes this way.
 int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int32_t kernel);
+// Room for what is kept of it.
+void tn_hx_planar_room(tn_hx_graph *graph, const tn_hx_value *y);
+// w, requant: of all channels; modes: of all planes. first: flat pixel of the first tap. fresh: see tn_hx_packed_copy; else w may be NULL.
 uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
-                              const uint8_t *modes, int32_t first);
-// w, requant: of all channels; modes: of all planes. first: flat pixel of the first tap.
+                              const uint8_t *modes, int32_t first, int fresh);
 uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar);
 // One plane, padding and all.
 void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t *x, const tn_hx_value *y, uint8_t *to, uint8_t *scratch);

@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: Apache-2.0
+// Handing a sub-graph over (hex_part.h): records, then the weights, packed by the DSP into a buffer of ours or taken over from there.
+// Ownership: see hex_part.h. Threads: see hex_part.h.
+#include "exec/hexagon/hex_part.h"
+
+#include "base/macros.h"
+
+#include <string.h>
+
+// Weights are packed to at most so many times their size: one column of a matrix to 64 of them.
+#define MOST_GROWTH 64
+#define LEAST_ROOM ((size_t)1 << 20)
+
+const tn_node *tn_hex_part_node(const tn_graph *graph, uint32_t id)
+{
+    const tn_node *node = id ? graph->first : NULL;
+    for (uint32_t i = 1; node && i < id; i++) {
+        node = node->next;
+    }
+    return node;
+}
+
+// ---- marks ----
+
+// A hash of bytes, four words at a time: it is taken of all weights at each restart.
+static uint64_t mark_of(const uint8_t *bytes, size_t n, uint64_t seed)
+{
+    uint64_t h[4] = {seed ^ n, seed + 1, seed + 2, seed + 3};
+    for (; n >= 32; n -= 32, bytes += 32) {
+        uint64_t words[4];
+        memcpy(words, bytes, sizeof words);
+        for (int i = 0; i < 4; i++) {
+            h[i] = (h[i] ^ words[i]) * 0x9e3779b97f4a7c15u;
+            h[i] ^= h[i] >> 29;
+        }
+    }
+    uint64_t last[4] = {0}, mark = 0;
+    memcpy(last, bytes, n);
+    for (int i = 0; i < 4; i++) {
+        mark = (mark ^ h[i] ^ last[i]) * 0xff51afd7ed558ccdu;
+        mark ^= mark >> 32;
+    }
+    return mark;
+}
+
+static uint64_t mark_of_blob(const tn_hex_blob *blob, uint64_t seed) { return blob->size ? mark_of(blob->data, blob->size, seed) : seed; }
+
+static uint64_t mark_of_encoding(const tn_hex_encoder *e)
+{
+    return mark_of_blob(&e->consts, mark_of_blob(&e->nodes, mark_of_blob(&e->data, 0)));
+}
+
+static uint64_t consts_mark(const tn_hex_part *part) { return mark_of(part->records->data, part->consts_bytes, 1); }
+
+static uint64_t nodes_mark(const tn_hex_part *part)
+{
+    return mark_of(part->records->data + part->nodes_at, part->data_at + part->data_bytes - part->nodes_at, 2);
+}
+
+// ---- records ----
+
+// Calls for each record of a constant, whose last three words are handle, offset and length.
+static void set_constants(tn_hex_part *part, uint32_t handle, uint32_t add_to_offset)
+{
+    for (size_t at = 0; at < part->consts_bytes;) {
+        tn_hex_cursor cursor = {part->records->data + at, part->consts_bytes - at, 0};
+        (void)tn_hex_get(&cursor);
+        const size_t words = tn_hex_get(&cursor);
+        if (words < 3 || words > (part->consts_bytes - at) / 4) {
+            return;      // somebody else wrote here: the mark tells
+        }
+        uint8_t *last = part->records->data + at + 4 * (words - 3);
+        tn_hex_cursor offset = {last + 4, 4, 0};
+        tn_hex_patch(last + 4, tn_hex_get(&offset) + add_to_offset);
+        tn_hex_patch(last, handle);
+        at += 4 * words;
+    }
+    part->consts_mark = consts_mark(part);
+}
+
+static void put(uint8_t *to, const tn_hex_blob *blob)
+{
+    if (blob->size) {
+        memcpy(to, blob->data, blob->size);
+    }
+}
+
+void tn_hex_part_write(tn_hex_part *part, const tn_hex_encoder *e)
+{
+    put(part->records->data, &e->consts);
+    put(part->records->data + part->nodes_at, &e->nodes);
+    memset(part->records->data + part->nodes_at + part->nodes_bytes, 0, part->data_at - part->nodes_at - part->nodes_bytes);
+    put(part->records->data + part->data_at, &e->data);
+    set_constants(part, 0, (uint32_t)part->data_at);
+    part->nodes_mark = nodes_mark(part);
+}
+
+bool tn_hex_part_intact(const tn_hex_part *part) { return part->consts_mark == consts_mark(part) && part->nodes_mark == nodes_mark(part); }
+
+static bool same(const tn_hex_part *part, const tn_hex_encoder *e, uint64_t mark)
+{
+    return part->mark == mark && part->consts_bytes == e->consts.size && part->nodes_bytes == e->nodes.size && part->data_bytes == e->data.size &&
+           memcmp(part->records->data + part->nodes_at, e->nodes.data, e->nodes.size) == 0 &&
+           (e->data.size == 0 || memcmp(part->records->data + part->data_at, e->data.data, e->data.size) == 0);
+}
+
+tn_hex_part *tn_hex_part_take(tn_hex_link *link, const tn_hex_encoder *e)
+{
+    const uint64_t mark = mark_of_encoding(e);
+    for (tn_hex_part *part = link->parts; part; part = part->next) {
+        if (same(part, e, mark)) {
+            part->uses++;
+            return part;
+        }
+    }
+    tn_hex_part *part = tn_take_zero(link->heap, 1, sizeof *part);
+    if (!part) {
+        return NULL;
+    }
+    *part = (tn_hex_part){.link = link, .uses = 1, .consts_bytes = e->consts.size, .nodes_at = e->consts.size, .nodes_bytes = e->nodes.size,
+                          .data_at = (e->consts.size + e->nodes.size + 127) / 128 * 128, .data_bytes = e->data.size, .mark = mark,
+                          .session = TN_HEX_NO_SESSION};
+    part->records = tn_hex_buffer_take_locked(link, part->data_at + part->data_bytes);
+    if (!part->records) {
+        tn_give(link->heap, part);
+        return NULL;
+    }
+    tn_hex_part_write(part, e);
+    part->next = link->parts;
+    link->parts = part;
+    return part;
+}
+
+// ---- calls ----
+
+tn_status tn_hex_part_refused(const tn_graph *graph, const tn_hex_call *call, const char *what, tn_diag *diag)
+{
+    const tn_node *node = tn_hex_part_node(graph, call->results[0]);
+    if (call->status == TN_HEX_MEMORY) {
+        return tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the DSP has no memory for a sub-graph (%s)", what);
+    }
+    return tn_fail(diag, TN_DEVICE, node ? node->name : "hexagon", "the DSP refuses the sub-graph in %s: %s, %s (id %u)", what,
+                   tn_hex_status_text(call->status), tn_hex_why_text(call->results[1]), call->results[0]);
+}
+
+static tn_status send(tn_hex_part *part, const tn_graph *graph, uint32_t number, const char *what, int n_args, const uint32_t *args,
+                      uint32_t *results, tn_diag *diag)
+{
+    tn_hex_call call = {.call = number, .args = args, .n_args = n_args, .place = "hexagon"};
+    TN_TRY(tn_hex_link_call(part->link, &call, diag));
+    if (call.status != TN_HEX_OK) {
+        return tn_hex_part_refused(graph, &call, what, diag);
+    }
+    if (results) {
+        memcpy(results, call.results, sizeof call.results);
+    }
+    return TN_OK;
+}
+
+static void tear_down(tn_hex_part *part)
+{
+    tn_hex_call call = {.call = TN_HEX_CALL_TEARDOWN, .args = &part->id, .n_args = 1, .place = "hexagon"};
+    tn_diag ignored = {.status = TN_OK};
+    if (tn_hex_link_running(part->link)) {
+        (void)tn_hex_link_call(part->link, &call, &ignored);
+    }
+    part->session = TN_HEX_NO_SESSION;
+}
+
+void tn_hex_part_give(tn_hex_part *part)
+{
+    if (!part || --part->uses > 0) {
+        return;
+    }
+    tn_hex_part **at = &part->link->parts;
+    while (*at != part) {
+        at = &(*at)->next;
+    }
+    *at = part->next;
+    if (part->session == part->link->session) {
+        tear_down(part);
+    }
+    tn_hex_buffer_give_locked(part->link, part->packed);
+    tn_hex_buffer_give_locked(part->link, part->records);
+    tn_give(part->link->heap, part);
+}
+
+// The buffer for `bytes` of packed weights.
+static tn_status make_room(tn_hex_part *part, size_t bytes, tn_diag *diag)
+{
+    if (bytes > MOST_GROWTH * (part->data_bytes + LEAST_ROOM)) {
+        return tn_fail(diag, TN_DEVICE, "hexagon", "the DSP wants %zu bytes for %zu bytes of weights", bytes, part->data_bytes);
+    }
+    if (part->packed && part->packed->bytes < bytes) {
+        tn_hex_buffer_give_locked(part->link, part->packed);
+        part->packed = NULL;
+    }
+    if (!part->packed) {
+        part->kept = false;
+        part->packed = tn_hex_buffer_take_locked(part->link, bytes);
+    }
+    return part->packed ? TN_OK : tn_fail_memory(diag, "hexagon", bytes);
+}
+
+static tn_status pack(tn_hex_part *part, const tn_graph *graph, size_t bytes, tn_diag *diag)
+{
+    uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
+    TN_TRY(make_room(part, bytes, diag));
+    TN_TRY(tn_hex_link_map(part->link, part->packed, diag));
+    const uint32_t args[6] = {part->id, part->packed->handle, 0, part->sum[0], part->sum[1], part->kept};
+    const bool kept = part->kept;
+    part->kept = false;           // whatever a program that dies on the way leaves there is nothing
+    TN_TRY(send(part, graph, TN_HEX_CALL_PACK, "pack", 6, args, results, diag));
+    if (kept && results[0] == 0) {
+        part->taken++;
+    } else {
+        part->packings++;
+        memcpy(part->sum, results + 1, sizeof part->sum);
+    }
+    part->kept = true;
+    return TN_OK;
+}
+
+static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, tn_diag *diag)
+{
+    uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
+    const uint32_t handle = part->records->handle;
+    const uint32_t consts[4] = {part->id, handle, 0, (uint32_t)part->consts_bytes};
+    const uint32_t nodes[4] = {part->id, handle, (uint32_t)part->nodes_at, (uint32_t)part->nodes_bytes};
+    if (part->consts_bytes) {
+        TN_TRY(send(part, graph, TN_HEX_CALL_CONSTS, "consts", 4, consts, NULL, diag));
+    }
+    TN_TRY(send(part, graph, TN_HEX_CALL_NODES, "nodes", 4, nodes, NULL, diag));
+    TN_TRY(send(part, graph, TN_HEX_CALL_PREPARE, "prepare", 1, &part->id, results, diag));
+    if (results[3] != graph->n_inputs || results[4] != graph->n_outputs) {
+        return tn_fail(diag, TN_DEVICE, "hexagon", "the DSP counts %u inputs and %u outputs of a sub-graph with %zu and %zu", results[3], results[4],
+                       graph->n_inputs, graph->n_outputs);
+    }
+    part->arena_bytes = (size_t)results[0] + results[2];
+    return pack(part, graph, results[5], diag);
+}
+
+tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, tn_diag *diag)
+{
+    uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
+    if (part->session == part->link->session) {
+        return TN_OK;
+    }
+    TN_TRY(tn_hex_link_map(part->link, part->records, diag));
+    set_constants(part, part->records->handle, 0);
+    TN_TRY(send(part, graph, TN_HEX_CALL_INIT, "init", 0, NULL, results, diag));
+    part->id = results[0];
+    const tn_status status = hand_over(part, graph, diag);
+    if (status != TN_OK) {
+        if (part->link->state) {
+            tear_down(part);
+        }
+        return status;
+    }
+    part->session = part->link->session;
+    return TN_OK;
+}

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// A sub-graph as the DSP has it: its records, its packed weights, its number there. Flows whose records are the same - sessions of a model
+// with the same shapes - share one. Records and weights lie in memory that outlives the program, so that one that is started again takes
+// them over; neither is trusted for that: what is there must be what was written, or it is written again.
+// Ownership: take/give. Threads: all under the link's lock.
+#ifndef TN_HEX_PART_H
+#define TN_HEX_PART_H
+
+#include "exec/hexagon/hex_encode.h"
+#include "exec/hexagon/hex_link.h"
+
+typedef struct tn_hex_part {
+    struct tn_hex_part *next;     // of the link's
+    tn_hex_link *link;
+    size_t uses;
+    tn_hex_buffer *records;       // [records of constants][records of nodes][bytes of constants]
+    size_t consts_bytes, nodes_at, nodes_bytes, data_at, data_bytes;
+    uint64_t mark;                // of all of it, as it was encoded: without handles
+    uint64_t nodes_mark, consts_mark;     // of the buffer: nodes and bytes of constants, records of constants as written last
+    tn_hex_buffer *packed;        // NULL: the DSP has not said how large
+    bool kept;                    // weights of this sum lie there
+    uint32_t sum[2];
+    uint64_t session;             // of the DSP that has the graph; TN_HEX_NO_SESSION: none
+    uint32_t id;                  // its graph number there
+    size_t arena_bytes;           // what the DSP took for it
+    uint32_t packings, taken;     // how often weights were packed, and taken over
+} tn_hex_part;
+
+// The part with what was encoded: one that there is, or a new one. NULL: no memory.
+tn_hex_part *tn_hex_part_take(tn_hex_link *link, const tn_hex_encoder *e);
+void tn_hex_part_give(tn_hex_part *part);     // NULL allowed
+
+// Whether its records are still what was written; if not they can be written again from the same graph's encoding.
+bool tn_hex_part_intact(const tn_hex_part *part);
+void tn_hex_part_write(tn_hex_part *part, const tn_hex_encoder *e);
+
+// After tn_hex_link_ready: the DSP has the graph when it succeeds. graph: for the names of nodes in messages.
+tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, tn_diag *diag);
+
+// The failure of a call that the DSP answered with another status than TN_HEX_OK.
+tn_status tn_hex_part_refused(const tn_graph *graph, const tn_hex_call *call, const char *what, tn_diag *diag);
+
+// The node of a graph with an id of the wire; NULL: none.
+const tn_node *tn_hex_part_node(const tn_graph *graph, uint32_t id);
+
+#endif
