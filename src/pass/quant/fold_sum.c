@@ -3,6 +3,7 @@
 // qlinear_matmul; a bias becomes an int32 in units of x_scale * w_scale. batch_norm becomes a qlinear_conv with one weight for each
 // channel: taken into the convolution before it, it would save that one's rounding, which models may depend on. Bounds are taken in.
 // Ownership: new constants belong to the graph. Threads: one per graph.
+#include "pass/quant/phases.h"
 #include "pass/quant/quant.h"
 
 #include "ops/nn/op_conv.h"
@@ -111,6 +112,41 @@ static tn_status fold_conv(tn_graph *graph, tn_pass_context *context, sum *s, tn
     return replace(graph, context, s, node, &tn_op_qlinear_conv, &attr, bias);
 }
 
+// A transposed convolution is a convolution of its phases (phases.h), whose bytes move to their places.
+static tn_status fold_deconv(tn_graph *graph, tn_pass_context *context, sum *s, tn_node *node, bool *done)
+{
+    const tn_deconv_attr *deconv = s->product->attr;
+    tn_phases phases;
+    tn_value *bias;
+    if (s->product->n_in > 3 || !s->w.x->constant || !tn_phases_of(deconv, &s->x.x->shape, &s->w.x->constant->shape, &phases) ||
+        (s->w.count > 1 && (s->w.axis != 1 || deconv->group != 1 || s->w.count != phases.channels))) {
+        return TN_OK;
+    }
+    for (int64_t i = 1; i < s->w.count && s->w.zero; i++) {
+        // One blank weight serves all channels.
+        if (tn_dtype_load_i64(s->w.dtype, s->w.zero->constant->data, (size_t)i) != s->w.zero_first) {
+            return TN_OK;
+        }
+    }
+    s->channels = phases.channels;
+    s->bias = s->product->n_in > 2 ? s->product->in[2] : NULL;
+    if (!whole_bias(graph, s, &bias)) {
+        return TN_OK;
+    }
+    const uint8_t blank = (uint8_t)s->w.zero_first;
+    tn_qconv_attr attr = {.q = bounds(context, s)};
+    bool ok = true;
+    tn_value *made, *in[9] = {s->x.x,     s->x.scale, s->x.zero, tn_phases_weights(graph, &phases, s->w.x, 1, &blank),
+                              tn_phases_repeat(graph, &phases, s->w.scale, &ok), tn_phases_repeat(graph, &phases, s->w.zero, &ok),
+                              s->y.scale, s->y.zero,  tn_phases_repeat(graph, &phases, bias, &ok)};
+    if (!ok || !in[3] || tn_phases_conv(graph, &phases, &attr.conv) != TN_OK) {
+        return tn_fail_memory(context->diag, node->name, (size_t)phases.weights.dims[0]);
+    }
+    *done = true;
+    TN_TRY(tn_insert_node(graph, context, node, s->product, &tn_op_qlinear_conv, &attr, in, bias ? 9 : 8, s->y.dtype, &phases.made, &made));
+    return tn_phases_finish(graph, context, &phases, made, s->y.dtype, (tn_rewrite){.root = node, .from = s->from, .n_from = s->n_from});
+}
+
 // The constant matrix with its dims exchanged, as [K, N].
 static tn_value *turned(tn_graph *graph, const tn_value *w)
 {
@@ -166,12 +202,14 @@ tn_status tn_fold_sum(tn_graph *graph, tn_pass_context *context, tn_node *node, 
     const tn_value *result = tn_peel_bounds(context, s.y.x, &s.low, &s.high, s.from, &s.n_from);
     s.product = result->producer;
     if (!s.product || !tn_used_once(context, result) ||
-        (s.product->op != &tn_op_conv && s.product->op != &tn_op_matmul && s.product->op != &tn_op_gemm) || s.product->n_in < 2 ||
+        (s.product->op != &tn_op_conv && s.product->op != &tn_op_deconv && s.product->op != &tn_op_matmul && s.product->op != &tn_op_gemm) || s.product->n_in < 2 ||
         !tn_dequantised_whole(s.product->in[0], &s.x) || !tn_dequantised(s.product->in[1], &s.w)) {
         return TN_OK;
     }
     s.from[s.n_from++] = s.product;
-    return s.product->op == &tn_op_conv ? fold_conv(graph, context, &s, node, done) : fold_matmul(graph, context, &s, node, done);
+    return s.product->op == &tn_op_conv     ? fold_conv(graph, context, &s, node, done)
+           : s.product->op == &tn_op_deconv ? fold_deconv(graph, context, &s, node, done)
+                                            : fold_matmul(graph, context, &s, node, done);
 }
 
 // ---- scales and shifts per channel ----

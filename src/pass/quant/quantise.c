@@ -18,6 +18,7 @@
 #include "ops/nn/op_pool.h"
 #include "ops/quant/op_quantize.h"
 #include "ops/vision/op_resize.h"
+#include "pass/quant/phases.h"
 #include "pass/rewrite.h"
 
 #include <math.h>
@@ -33,6 +34,7 @@ typedef enum role {
     ROLE_MOVE        // keeps the scale
 } role;
 
+#define MOST_BOUNDS 4           // behind one convolution
 #define MAX_BIAS 1073741824.0     // 2^30: a bias of more would leave no room for the sum
 #define WIDE_BIAS 137438953472.0  // 2^37, for sums in 64 bits of which the DSP keeps the upper part in 32
 #define WIDE_WEIGHTS 8388607.0f   // the greatest sum of a channel's weights of 16 bits, for the same reason
@@ -209,6 +211,41 @@ static tn_status split_prelu(tn_graph *graph, tn_pass_context *context, tn_node 
     return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_sub, .in = terms, .n_in = 2}, NULL);
 }
 
+// A transposed convolution as a convolution of its phases, bounds and all.
+static tn_status split_deconv(tn_graph *graph, tn_pass_context *context, tn_node *node)
+{
+    tn_phases phases;
+    tn_conv_attr attr;
+    tn_node *chain[MOST_BOUNDS + 1] = {node}, *from[MOST_BOUNDS + 1];
+    int n = 1;
+    const float zero = 0;
+    bool ok = true;
+    if (node->n_in > 3 || !is_weight(node->in[1], 4) || node->in[0]->constant || (node->n_in > 2 && node->in[2] && !is_weight(node->in[2], 1)) ||
+        !tn_phases_of(node->attr, &node->in[0]->shape, &node->in[1]->constant->shape, &phases)) {
+        return TN_OK;
+    }
+    for (const tn_node *next; n <= MOST_BOUNDS && (next = only_reader(chain[n - 1]->out[0])) && is_bound(next) && values_read(next) == 1; n++) {
+        chain[n] = chain[n - 1]->out[0]->uses[0].node;
+    }
+    tn_value *made, *in[3] = {node->in[0], tn_phases_weights(graph, &phases, node->in[1], sizeof zero, &zero),
+                              tn_phases_repeat(graph, &phases, node->n_in > 2 ? node->in[2] : NULL, &ok)};
+    if (!ok || !in[1] || tn_phases_conv(graph, &phases, &attr) != TN_OK) {
+        return tn_fail_memory(context->diag, node->name, (size_t)phases.weights.dims[0]);
+    }
+    TN_TRY(tn_insert_node(graph, context, chain[n - 1], node, &tn_op_conv, &attr, in, in[2] ? 3 : 2, TN_F32, &phases.made, &made));
+    for (int i = 1; i < n; i++) {
+        tn_value *operands[TN_MAX_IN];
+        memcpy(operands, chain[i]->in, (size_t)chain[i]->n_in * sizeof *operands);
+        operands[0] = made;
+        TN_TRY(tn_insert_node(graph, context, chain[n - 1], chain[i], chain[i]->op, chain[i]->attr, operands, chain[i]->n_in, TN_F32, &phases.made,
+                              &made));
+    }
+    for (int i = 0; i + 1 < n; i++) {
+        from[i] = chain[n - 2 - i];
+    }
+    return tn_phases_finish(graph, context, &phases, made, TN_F32, (tn_rewrite){.root = chain[n - 1], .from = from, .n_from = n - 1});
+}
+
 // A mean over all dims after the second that keeps them.
 static bool is_picture_mean(const tn_node *node)
 {
@@ -234,6 +271,11 @@ tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context)
         next = node->next;
         if (node->op == &tn_op_prelu && node->n_in == 2 && tn_is_f32(node->out[0])) {
             TN_TRY(split_prelu(graph, context, node));
+        } else if (node->op == &tn_op_deconv && tn_is_f32(node->out[0])) {
+            const tn_node *before = node->prev;
+            TN_TRY(split_deconv(graph, context, node));
+            next = before ? before->next : graph->first;      // bounds behind it may have gone
+            next = next == node ? node->next : next;
         } else if (is_picture_mean(node)) {
             tn_value *in[1] = {node->in[0]};
             TN_TRY(tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_global_average_pool, .in = in, .n_in = 1}, NULL));

@@ -37,7 +37,15 @@ bool hex_bench_present(void)
     return true;
 }
 
-void hex_bench_open(hex_bench *b, const char *text)
+static void optimise(hex_bench *b)
+{
+    tn_pass_context passes = {.heap = &b->heap, .diag = &b->diag, .limit_tensor_bytes = UINT32_MAX};
+    if (tn_optimise(b->graph, &passes, NULL) != TN_OK) {
+        fail_msg("%s: %s", b->diag.place, b->diag.message);
+    }
+}
+
+void hex_bench_open(hex_bench *b, const char *text, bool written)
 {
     memset(b, 0, sizeof *b);
     tn_heap_init(&b->heap, NULL, NULL, NULL);
@@ -46,6 +54,9 @@ void hex_bench_open(hex_bench *b, const char *text)
     b->graph = tn_graph_parse(text, &b->heap, &b->diag);
     if (!b->graph || tn_infer_graph(b->graph, &b->heap, &b->diag) != TN_OK) {
         fail_msg("%s: %s", b->diag.place, b->diag.message);
+    }
+    if (!written) {
+        optimise(b);
     }
     assert_int_equal(tn_weights_init(&b->weights, &b->heap, &b->diag), TN_OK);
     if (tn_device_hexagon.open(&b->devices[0], &b->heap, &b->cpu, &b->diag) != TN_OK) {
@@ -88,7 +99,7 @@ void hex_bench_open_net(hex_bench *b, const char *rounding)
         skip();
     }
     char *full = with_rounding(rounding);
-    hex_bench_open(b, full);
+    hex_bench_open(b, full, true);
     free(full);
 }
 

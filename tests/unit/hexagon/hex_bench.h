@@ -31,8 +31,8 @@ typedef struct hex_bench {
 
 bool hex_bench_present(void);         // an emulator is there; else it says so
 
-// text: of a graph with that input and at most HEX_MOST_RESULTS results.
-void hex_bench_open(hex_bench *b, const char *text);
+// text: of a graph with that input and at most HEX_MOST_RESULTS results. written: it is run as it is, else it is optimised first.
+void hex_bench_open(hex_bench *b, const char *text, bool written);
 
 // A net of most kinds of operators, in float_rne or fixed_q31; the test is skipped where there is no emulator.
 void hex_bench_open_net(hex_bench *b, const char *rounding);

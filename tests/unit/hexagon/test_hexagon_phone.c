@@ -134,7 +134,7 @@ static void test_phone(void **state)
         skip();
     }
     assert_true(tn_hex_fastrpc.present(&what));
-    hex_bench_open(&b, text);
+    hex_bench_open(&b, text, true);
     const tn_hex_link *link = hex_bench_link(&b);
     assert_ptr_equal(link->transport, &tn_hex_fastrpc);
     assert_int_equal(hex_bench_run(&b, HEX_CPU, want, 0), TN_OK);
