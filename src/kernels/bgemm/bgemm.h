@@ -22,6 +22,9 @@
 typedef struct tn_btile {
     const uint16_t *a, *b;
     int64_t lines;               // k / 32
+    const ptrdiff_t *steps;      // elements from a to each line of k; NULL: one block of A
+    // With steps some rows may be nobody's: row r is column (column + r) % period of a row of pixels, of which C has the first `keep`.
+    int64_t column, keep, period;
     int rows, vectors;           // that C has: 1 .. 32, 1 .. 2
     const uint16_t *next;        // bytes that are needed soon: each line of k asks for `ask` lines of the cache; any address will do
     int ask;
@@ -67,6 +70,10 @@ typedef struct tn_bgemm {
     const void *context;                 // of round
     const float *a;
     const uint16_t *rounded;             // of round: what A was made into before
+    // Not NULL: no rows are rounded, blocks of A lie in `rounded`, one image after another, 32 elements from row to row
+    const ptrdiff_t *steps;
+    ptrdiff_t rounded_image;
+    int64_t keep, period;                // of C's rows, as above
     const uint16_t *b;
     ptrdiff_t b_image;                   // elements from a product's B to the next one's; 0: all share one
     float *c;
@@ -90,8 +97,9 @@ bool tn_bgemm_packed_bytes(int64_t k, int64_t n, size_t *bytes);
 void tn_bgemm_pack(uint16_t *packed, const void *src, int64_t (*offset)(const void *context, int64_t k), const void *context, int64_t k,
                    int64_t n, int64_t column, int64_t group);
 
-// Sets the items and the workspace of a run: shapes are there. The workspace is added to the plan's.
-tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare);
+// Sets the items and the workspace of a run: shapes are there, and steps where they are used. A block's rows take `held` lines of 32 elements
+// each. The workspace is added to the plan's.
+tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare, int64_t held);
 
 // scratch: of the call.
 void tn_bgemm_run(tn_workers *workers, const tn_bgemm *gemm, void *scratch);

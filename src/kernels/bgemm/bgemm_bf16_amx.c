@@ -32,15 +32,18 @@ static void end(void) { _tile_release(); }
 #define TILE_ROW 64
 #define SUMS_ROW (TN_BGEMM_VECTORS * TN_BGEMM_LANES)
 
+TN_INLINE const uint16_t *line_of(const tn_btile *t, int64_t line) { return t->a + (t->steps ? t->steps[line] : line * 2 * TN_BGEMM_TILE); }
+
 static void sum_32x32(const tn_btile *t, float *sums)
 {
-    const uint16_t *a = t->a, *b = t->b;
+    const uint16_t *b = t->b;
     const char *next = (const char *)t->next;
     _tile_zero(0);
     _tile_zero(1);
     _tile_zero(2);
     _tile_zero(3);
     for (int64_t line = 0; line < t->lines; line++) {
+        const uint16_t *a = line_of(t, line);
         _tile_loadd(4, a, TILE_ROW);
         _tile_loadd(6, b, TILE_ROW);
         _tile_dpbf16ps(0, 4, 6);
@@ -50,7 +53,6 @@ static void sum_32x32(const tn_btile *t, float *sums)
         _tile_dpbf16ps(2, 5, 6);
         _tile_dpbf16ps(3, 5, 7);
         next = ask_ahead(next, t->ask);
-        a += 2 * TN_BGEMM_TILE;
         b += 2 * TN_BGEMM_TILE;
     }
     _tile_stored(0, sums, SUMS_ROW * sizeof(float));
@@ -61,18 +63,18 @@ static void sum_32x32(const tn_btile *t, float *sums)
 
 static void sum_16x32(const tn_btile *t, float *sums)
 {
-    const uint16_t *a = t->a, *b = t->b;
+    const uint16_t *b = t->b;
     const char *next = (const char *)t->next;
     _tile_zero(0);
     _tile_zero(1);
     for (int64_t line = 0; line < t->lines; line++) {
+        const uint16_t *a = line_of(t, line);
         _tile_loadd(4, a, TILE_ROW);
         _tile_loadd(6, b, TILE_ROW);
         _tile_dpbf16ps(0, 4, 6);
         _tile_loadd(7, b + TN_BGEMM_TILE, TILE_ROW);
         _tile_dpbf16ps(1, 4, 7);
         next = ask_ahead(next, t->ask);
-        a += 2 * TN_BGEMM_TILE;
         b += 2 * TN_BGEMM_TILE;
     }
     _tile_stored(0, sums, SUMS_ROW * sizeof(float));
@@ -81,18 +83,18 @@ static void sum_16x32(const tn_btile *t, float *sums)
 
 static void sum_32x16(const tn_btile *t, float *sums)
 {
-    const uint16_t *a = t->a, *b = t->b;
+    const uint16_t *b = t->b;
     const char *next = (const char *)t->next;
     _tile_zero(0);
     _tile_zero(2);
     for (int64_t line = 0; line < t->lines; line++) {
+        const uint16_t *a = line_of(t, line);
         _tile_loadd(4, a, TILE_ROW);
         _tile_loadd(6, b, TILE_ROW);
         _tile_dpbf16ps(0, 4, 6);
         _tile_loadd(5, a + TN_BGEMM_TILE, TILE_ROW);
         _tile_dpbf16ps(2, 5, 6);
         next = ask_ahead(next, t->ask);
-        a += 2 * TN_BGEMM_TILE;
         b += TN_BGEMM_TILE;
     }
     _tile_stored(0, sums, SUMS_ROW * sizeof(float));
@@ -101,15 +103,15 @@ static void sum_32x16(const tn_btile *t, float *sums)
 
 static void sum_16x16(const tn_btile *t, float *sums)
 {
-    const uint16_t *a = t->a, *b = t->b;
+    const uint16_t *b = t->b;
     const char *next = (const char *)t->next;
     _tile_zero(0);
     for (int64_t line = 0; line < t->lines; line++) {
+        const uint16_t *a = line_of(t, line);
         _tile_loadd(4, a, TILE_ROW);
         _tile_loadd(6, b, TILE_ROW);
         _tile_dpbf16ps(0, 4, 6);
         next = ask_ahead(next, t->ask);
-        a += 2 * TN_BGEMM_TILE;
         b += TN_BGEMM_TILE;
     }
     _tile_stored(0, sums, SUMS_ROW * sizeof(float));

@@ -19,7 +19,7 @@ TN_INLINE __m512 pair_products(__m512 sum, const uint16_t *pair, __m512i columns
 // P rows of a block by Q vectors.
 TN_INLINE void sum_rows(const tn_btile *t, int64_t row, bool asks, float *sums, const int P, const int Q)
 {
-    const uint16_t *a = t->a + row * TN_BGEMM_LINE, *b = t->b;
+    const uint16_t *b = t->b;
     const char *next = (const char *)t->next;
     const int ask = asks ? t->ask : 0;
     __m512 sum[MOST][TN_BGEMM_VECTORS];
@@ -31,6 +31,7 @@ TN_INLINE void sum_rows(const tn_btile *t, int64_t row, bool asks, float *sums, 
         }
     }
     for (int64_t line = 0; line < t->lines; line++) {
+        const uint16_t *a = t->a + row * TN_BGEMM_LINE + (t->steps ? t->steps[line] : line * TN_BGEMM_ROWS * TN_BGEMM_LINE);
         for (int pair = 0; pair < TN_BGEMM_LINE / 2; pair++) {
             __m512i w[TN_BGEMM_VECTORS];
 #pragma GCC unroll 2
@@ -46,7 +47,6 @@ TN_INLINE void sum_rows(const tn_btile *t, int64_t row, bool asks, float *sums, 
             }
         }
         next = ask_ahead(next, ask);
-        a += TN_BGEMM_ROWS * TN_BGEMM_LINE;
         b += Q * TN_BGEMM_TILE;
     }
 #pragma GCC unroll 16

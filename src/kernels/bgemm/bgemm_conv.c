@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions as products of bf16: a row of A is the window of a pixel, made where it is used, so that no matrix of windows exists.
 //   pointwise             k runs over [channel]; neighbouring pixels are rounded together
-//   windows of blocks     the images are rounded first, in lines of 32 channels with zeros beside them, and windows are copied from there:
-//                         k runs over [kh][kw][line of channels]
+//   windows of blocks     the images are rounded first, in lines of 32 channels with zeros around them: k runs over [kh][kw][line of channels].
+//                         With stride 1 neighbours in such an image are the rows of a block of A where they lie, those past the end of a row
+//                         of pixels being nobody's; else windows are copied
 //   of plain images       with up to four channels, which are made neighbours: a window's row is a line. k runs over [kh][kw][4 channels]
 // Ownership: parameters live in the plan's arena. Threads: uses the workers it is given.
 #include "kernels/bgemm/bgemm.h"
@@ -21,14 +22,27 @@ typedef struct bconv {
     int64_t blocks, k;           // blocks of x; k steps
     int last_lanes;              // channels in the last block
     ptrdiff_t plane, image;      // floats from block (plain: channel) to block of x, from image to image
-    // The rounded images: [image][line of channels][row][width][elements of a pixel]
+    // The rounded images: [image][line of channels][height][width][elements of a pixel]
     int64_t lines, width, left;  // lines of channels; columns, of which `left` are before the first
+    int64_t height, top;         // rows, of which `top` are above the first
     int words;                   // elements of a line of k that are copied: all of a pixel's, or those of a window's row
     ptrdiff_t pixel;             // elements
+    ptrdiff_t origin, rounded_image;   // elements to the first window's first tap; of an image
+    bool in_place;               // stride 1
     size_t rounded_at;           // bytes in the workspace
     tn_bgemm gemm;
     tn_act act;
 } bconv;
+
+// Rows of C where blocks of A are in place: to the last pixel, with what lies between rows of pixels.
+static int64_t rows_in_place(const bconv *x) { return (x->s.out[1] - 1) * x->width + x->s.out[2]; }
+
+// Rows that are nobody's take time, and so does copying windows: some 2.5 times as long as a group of columns.
+static bool worth_it(const bconv *x)
+{
+    const double groups = (double)tn_bgemm_groups(x->s.m), copied = (double)tn_tile_cuts(x->s.out[1] * x->s.out[2], TN_BGEMM_ROWS);
+    return (double)tn_tile_cuts(rows_in_place(x), TN_BGEMM_ROWS) * groups <= copied * (groups + 2.5);
+}
 
 static bool describe(bconv *x, const tn_query *query, const char **why)
 {
@@ -65,6 +79,10 @@ static bool describe(bconv *x, const tn_query *query, const char **why)
     x->pixel = x->plain_in ? FEW : TN_BGEMM_LINE;
     x->left = TN_MAX(0, s->pad[2]);
     x->width = TN_MAX(x->left + s->in[2], x->left - s->pad[2] + reach + (s->kernel[2] - 1) * s->dilation[2] + 1);
+    x->top = TN_MAX(0, s->pad[1]);
+    x->height = TN_MAX(x->top + s->in[1], x->top - s->pad[1] + (s->out[1] - 1) * s->stride[1] + (s->kernel[1] - 1) * s->dilation[1] + 1);
+    x->origin = ((x->top - s->pad[1]) * x->width + x->left - s->pad[2]) * x->pixel;
+    x->in_place = !x->point && !x->plain_in && s->stride[1] == 1 && s->stride[2] == 1 && worth_it(x);
     return true;
 }
 
@@ -81,7 +99,7 @@ static double cost(const tn_query *query, const tn_bgemm_facts *facts)
     if (!describe(&x, query, &why)) {
         return 1e18;
     }
-    const double vectors = x.point ? 0.0 : (double)(x.s.n * x.lines * x.s.in[1]) * (double)(x.width * x.pixel) / TN_BGEMM_LANES;
+    const double vectors = x.point ? 0.0 : (double)(x.s.n * x.lines * x.height) * (double)(x.width * x.pixel) / TN_BGEMM_LANES;
     return tn_bgemm_cost(facts, x.s.n, x.s.out[1] * x.s.out[2], x.s.m, x.k) + facts->round_ns * vectors;
 }
 
@@ -127,10 +145,14 @@ static void round_images(void *context, size_t first, size_t count, unsigned slo
     (void)slot;
     const job *j = context;
     const bconv *v = j->v;
-    const int64_t height = v->s.in[1], width = v->s.in[2], right = v->width - v->left - width;
+    const int64_t height = v->height, width = v->s.in[2], right = v->width - v->left - width;
     for (size_t i = first; i < first + count; i++) {
-        const int64_t row = (int64_t)i % height, line = (int64_t)i / height % v->lines, image = (int64_t)i / height / v->lines, b = 2 * line;
+        const int64_t row = (int64_t)i % height - v->top, line = (int64_t)i / height % v->lines, image = (int64_t)i / height / v->lines, b = 2 * line;
         uint16_t *to = j->to + (ptrdiff_t)i * v->width * v->pixel, *inner = to + v->left * v->pixel;
+        if (row < 0 || row >= v->s.in[1]) {
+            memset(to, 0, (size_t)(v->width * v->pixel) * sizeof *to);
+            continue;
+        }
         memset(to, 0, (size_t)(v->left * v->pixel) * sizeof *to);
         memset(inner + width * v->pixel, 0, (size_t)(right * v->pixel) * sizeof *to);
         if (v->plain_in) {
@@ -167,13 +189,12 @@ static void round_points(const tn_bgemm *gemm, const bconv *v, const float *x, u
 static void copy_windows(const tn_bgemm *gemm, const bconv *v, const uint16_t *x, uint16_t *to, int64_t oh, int64_t ow, int64_t rows)
 {
     const tn_conv_shape *s = &v->s;
-    const int64_t first = ow * s->stride[2] - s->pad[2] + v->left, columns = v->plain_in ? 1 : s->kernel[2];
+    const int64_t columns = v->plain_in ? 1 : s->kernel[2];
+    const uint16_t *first = x + v->origin + (oh * s->stride[1] * v->width + ow * s->stride[2]) * v->pixel;
     for (int64_t kh = 0; kh < s->kernel[1]; kh++) {
-        const int64_t ih = oh * s->stride[1] - s->pad[1] + kh * s->dilation[1];
-        const bool there = ih >= 0 && ih < s->in[1];
         for (int64_t kw = 0; kw < columns; kw++) {
-            for (int64_t line = 0; line < v->lines; line++, to += TN_BGEMM_ROWS * TN_BGEMM_LINE) {
-                const uint16_t *from = there ? x + ((line * s->in[1] + ih) * v->width + first + kw * s->dilation[2]) * v->pixel : NULL;
+            const uint16_t *from = first + (kh * s->dilation[1] * v->width + kw * s->dilation[2]) * v->pixel;
+            for (int64_t line = 0; line < v->lines; line++, to += TN_BGEMM_ROWS * TN_BGEMM_LINE, from += v->height * v->width * v->pixel) {
                 gemm->tiles->copy_lines(to, from, (ptrdiff_t)s->stride[2] * v->pixel, rows, v->words);
             }
         }
@@ -192,9 +213,30 @@ static void round_windows(const tn_bgemm *gemm, uint16_t *to, int64_t image, int
         if (v->point) {
             round_points(gemm, v, gemm->a + image * v->image, block, oh, ow, rows);
         } else {
-            copy_windows(gemm, v, gemm->rounded + image * v->lines * v->s.in[1] * v->width * v->pixel, block, oh, ow, rows);
+            copy_windows(gemm, v, gemm->rounded + image * v->rounded_image, block, oh, ow, rows);
         }
     }
+}
+
+// Where each line of k lies for the first window, and which neighbours in an image C has.
+static tn_status place_lines(bconv *x, tn_prepare *prepare)
+{
+    const tn_conv_shape *s = &x->s;
+    tn_bgemm *g = &x->gemm;
+    ptrdiff_t *steps = tn_arena_array(prepare->arena, (size_t)g->lines, sizeof *steps);
+    if (!steps) {
+        return tn_fail_memory(prepare->diag, prepare->query->name, (size_t)g->lines * sizeof *steps);
+    }
+    for (int64_t i = 0; i < g->lines; i++) {
+        const int64_t line = i % x->lines, kw = i / x->lines % s->kernel[2], kh = i / x->lines / s->kernel[2];
+        steps[i] = x->origin + ((line * x->height + kh * s->dilation[1]) * x->width + kw * s->dilation[2]) * x->pixel;
+    }
+    g->steps = steps;
+    g->rounded_image = x->rounded_image;
+    g->keep = s->out[2];
+    g->period = x->width;
+    g->m = rows_in_place(x);
+    return TN_OK;
 }
 
 tn_status tn_bconv_prepare(tn_prepare *prepare)
@@ -212,12 +254,18 @@ tn_status tn_bconv_prepare(tn_prepare *prepare)
     x->gemm = (tn_bgemm){.images = s->n, .m = pixels, .n = s->m, .lines = tn_bgemm_lines(x->k), .round = round_windows, .c_row = TN_BGEMM_LANES,
                          .c_vec = (ptrdiff_t)pixels * TN_BGEMM_LANES, .blocked = true, .alpha = 1.0f, .beta = 1.0f};
     x->gemm.c_image = (s->m + TN_BGEMM_LANES - 1) / TN_BGEMM_LANES * x->gemm.c_vec;
-    const bool fits = tn_bgemm_packed_bytes(x->k, s->m, &bytes) && tn_mul_size((size_t)(s->n * x->lines), (size_t)s->in[1], &rounded) &&
-                      tn_mul_size(rounded, (size_t)x->width, &rounded) && tn_mul_size(rounded, (size_t)x->pixel, &rounded);
+    // Blocks in place read on behind the last pixel, by less than a block.
+    const bool fits = tn_bgemm_packed_bytes(x->k, s->m, &bytes) && tn_mul_size((size_t)(s->n * x->lines), (size_t)x->height, &rounded) &&
+                      tn_mul_size(rounded, (size_t)x->width, &rounded) && tn_mul_size(rounded, (size_t)x->pixel, &rounded) &&
+                      tn_add_size(rounded, TN_BGEMM_ROWS * TN_BGEMM_LINE, &rounded);
     if (!fits) {
         return tn_fail(prepare->diag, TN_LIMIT, query->name, "the packed weights or the rounded images do not fit in memory");
     }
-    TN_TRY(tn_bgemm_prepare(&x->gemm, prepare));
+    x->rounded_image = (ptrdiff_t)(x->lines * x->height * x->width) * x->pixel;
+    if (x->in_place) {
+        TN_TRY(place_lines(x, prepare));
+    }
+    TN_TRY(tn_bgemm_prepare(&x->gemm, prepare, x->in_place ? x->lines : x->gemm.lines));
     TN_TRY(tn_scratch_add(prepare, x->point ? 0 : rounded, sizeof(uint16_t), &x->rounded_at));
     const uint64_t form[] = {(uint64_t)s->c, (uint64_t)s->m, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2], x->plain_in, x->point};
     prepare->packs[0] = (tn_pack){.operand = 1, .id = "bconv_bf16", .variant = tn_hash(form, sizeof form, 0), .bytes = bytes, .pack = pack,
@@ -240,7 +288,7 @@ tn_status tn_bconv_run(const tn_call *call, const tn_btiles *tiles)
     g.residual = call->n_in > 3 && call->in[3] ? call->in[3]->data : NULL;
     if (!x->point) {
         job j = {x, tiles, g.a, (uint16_t *)(void *)((char *)call->scratch + x->rounded_at)};
-        tn_workers_run(call->workers, round_images, &j, (size_t)(x->s.n * x->lines * x->s.in[1]), 4);
+        tn_workers_run(call->workers, round_images, &j, (size_t)(x->s.n * x->lines * x->height), 4);
         g.rounded = j.to;
     }
     tn_bgemm_run(call->workers, &g, call->scratch);

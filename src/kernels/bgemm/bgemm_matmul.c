@@ -183,7 +183,7 @@ tn_status tn_bmatmul_prepare(tn_prepare *prepare)
     if (!fits || !tn_mul_size(bytes, (size_t)p->images, &bytes)) {
         return tn_fail(prepare->diag, TN_LIMIT, query->name, "the packed operand 1 does not fit in memory");
     }
-    TN_TRY(tn_bgemm_prepare(g, prepare));
+    TN_TRY(tn_bgemm_prepare(g, prepare, g->lines));
     if (x->copy_bias) {
         TN_TRY(tn_scratch_add(prepare, (size_t)TN_MAX(p->m, p->n), sizeof(float), &x->bias_at));
     }

@@ -48,17 +48,18 @@ void tn_bgemm_pack(uint16_t *packed, const void *src, int64_t (*offset)(const vo
 // A slot begins with the item of rows that it holds.
 #define SLOT_HEAD 64
 #define ROWS_MOST 512
+#define ROWS_MOST_IN_PLACE 8192
 
-tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare)
+tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare, int64_t held)
 {
-    const int64_t block = TN_BGEMM_ROWS * gemm->lines * TN_BGEMM_LINE * (int64_t)sizeof(uint16_t);
+    const int64_t rows_most = gemm->steps ? ROWS_MOST_IN_PLACE : ROWS_MOST, block = TN_BGEMM_ROWS * held * TN_BGEMM_LINE * (int64_t)sizeof(uint16_t);
     // Five eighths of the second-level cache: with fewer rows the columns come past more often.
     const int64_t all = (gemm->m + TN_BGEMM_ROWS - 1) / TN_BGEMM_ROWS, fit = (int64_t)(prepare->query->cpu->l2 / 8 * 5) / TN_MAX(1, block);
-    const int64_t most = TN_MAX(1, TN_MIN(fit, ROWS_MOST / TN_BGEMM_ROWS)), blocks = tn_tile_cuts(all, tn_tile_cuts(all, most));
+    const int64_t most = TN_MAX(1, TN_MIN(fit, rows_most / TN_BGEMM_ROWS)), blocks = tn_tile_cuts(all, tn_tile_cuts(all, most));
     size_t at;
     gemm->rows_item = blocks * TN_BGEMM_ROWS;
     gemm->slot_count = TN_MAX(1u, prepare->query->threads);
-    if (!tn_mul_size((size_t)block, (size_t)blocks, &gemm->slot_bytes) ||
+    if (!tn_mul_size((size_t)block, gemm->steps ? 0 : (size_t)blocks, &gemm->slot_bytes) ||
         !tn_add_size(gemm->slot_bytes, SLOT_HEAD, &gemm->slot_bytes) || !tn_align_size(gemm->slot_bytes, TN_ALIGNMENT, &gemm->slot_bytes)) {
         return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the rounded rows do not fit in memory");
     }
@@ -83,11 +84,11 @@ static void run_item(const job *j, int64_t item, char *slot)
     const int64_t g1 = TN_MIN(j->groups, (item_n + 1) * j->groups_item);
     int64_t *held = (int64_t *)(void *)slot;
     uint16_t *a = (uint16_t *)(void *)(slot + SLOT_HEAD);
-    if (*held != rows) {
+    if (!g->steps && *held != rows) {
         g->round(g, a, image, m0, m1);
         *held = rows;
     }
-    tn_btile t = {.lines = g->lines, .end = {.c_row = g->c_row, .c_vec = g->c_vec, .alpha = g->alpha, .beta = g->beta}};
+    tn_btile t = {.lines = g->lines, .steps = g->steps, .keep = g->keep, .period = g->period, .end = {.c_row = g->c_row, .c_vec = g->c_vec, .alpha = g->alpha, .beta = g->beta}};
     tn_tile_set_act(&t.end, g->act);
     const int64_t blocks = (m1 - m0 + TN_BGEMM_ROWS - 1) / TN_BGEMM_ROWS;
     for (int64_t group = item_n * j->groups_item; group < g1; group++) {
@@ -101,8 +102,11 @@ static void run_item(const job *j, int64_t item, char *slot)
         t.ask = group + 1 < g1 ? (int)((GROUP_LINES + blocks - 1) / blocks) : 0;
         t.next = t.b + t.vectors * g->lines * TN_BGEMM_TILE;
         for (int64_t m = m0; m < m1; m += TN_BGEMM_ROWS) {
-            const ptrdiff_t at = image * g->c_image + m * g->c_row + v0 * g->c_vec;
-            t.a = a + (m - m0) / TN_BGEMM_ROWS * block;
+            // The row of C of the block's first one that it has.
+            t.column = g->steps ? m % g->period : 0;
+            const int64_t row = g->steps ? m / g->period * g->keep + TN_MIN(t.column, g->keep) : m;
+            const ptrdiff_t at = image * g->c_image + row * g->c_row + v0 * g->c_vec;
+            t.a = g->steps ? g->rounded + image * g->rounded_image + m * TN_BGEMM_LINE : a + (m - m0) / TN_BGEMM_ROWS * block;
             t.rows = (int)TN_MIN((int64_t)TN_BGEMM_ROWS, m1 - m);
             t.end.c = g->c + at;
             t.end.residual = g->residual ? g->residual + at : NULL;
