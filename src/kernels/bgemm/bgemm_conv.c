@@ -27,7 +27,7 @@ typedef struct bconv {
     int64_t height, top;         // rows, of which `top` are above the first
     int words;                   // elements of a line of k that are copied: all of a pixel's, or those of a window's row
     ptrdiff_t pixel;             // elements
-    ptrdiff_t origin, rounded_image;   // elements to the first window's first tap; of an image
+    ptrdiff_t rounded_image;     // elements of an image
     bool in_place;               // stride 1
     size_t rounded_at;           // bytes in the workspace
     tn_bgemm gemm;
@@ -79,10 +79,13 @@ static bool describe(bconv *x, const tn_query *query, const char **why)
     x->pixel = x->plain_in ? FEW : TN_BGEMM_LINE;
     x->left = TN_MAX(0, s->pad[2]);
     x->width = TN_MAX(x->left + s->in[2], x->left - s->pad[2] + reach + (s->kernel[2] - 1) * s->dilation[2] + 1);
-    x->top = TN_MAX(0, s->pad[1]);
-    x->height = TN_MAX(x->top + s->in[1], x->top - s->pad[1] + (s->out[1] - 1) * s->stride[1] + (s->kernel[1] - 1) * s->dilation[1] + 1);
-    x->origin = ((x->top - s->pad[1]) * x->width + x->left - s->pad[2]) * x->pixel;
     x->in_place = !x->point && !x->plain_in && s->stride[1] == 1 && s->stride[2] == 1 && worth_it(x);
+    // Rows above and below an image are there only where blocks reach them in place.
+    x->top = x->in_place ? TN_MAX(0, s->pad[1]) : 0;
+    x->height = x->top + s->in[1];
+    if (x->in_place) {
+        x->height = TN_MAX(x->height, x->top - s->pad[1] + s->out[1] + (s->kernel[1] - 1) * s->dilation[1]);
+    }
     return true;
 }
 
@@ -189,12 +192,13 @@ static void round_points(const tn_bgemm *gemm, const bconv *v, const float *x, u
 static void copy_windows(const tn_bgemm *gemm, const bconv *v, const uint16_t *x, uint16_t *to, int64_t oh, int64_t ow, int64_t rows)
 {
     const tn_conv_shape *s = &v->s;
-    const int64_t columns = v->plain_in ? 1 : s->kernel[2];
-    const uint16_t *first = x + v->origin + (oh * s->stride[1] * v->width + ow * s->stride[2]) * v->pixel;
+    const int64_t columns = v->plain_in ? 1 : s->kernel[2], first = ow * s->stride[2] - s->pad[2] + v->left;
     for (int64_t kh = 0; kh < s->kernel[1]; kh++) {
+        const int64_t ih = oh * s->stride[1] - s->pad[1] + kh * s->dilation[1];
+        const bool there = ih >= 0 && ih < s->in[1];
         for (int64_t kw = 0; kw < columns; kw++) {
-            const uint16_t *from = first + (kh * s->dilation[1] * v->width + kw * s->dilation[2]) * v->pixel;
-            for (int64_t line = 0; line < v->lines; line++, to += TN_BGEMM_ROWS * TN_BGEMM_LINE, from += v->height * v->width * v->pixel) {
+            for (int64_t line = 0; line < v->lines; line++, to += TN_BGEMM_ROWS * TN_BGEMM_LINE) {
+                const uint16_t *from = there ? x + ((line * v->height + ih) * v->width + first + kw * s->dilation[2]) * v->pixel : NULL;
                 gemm->tiles->copy_lines(to, from, (ptrdiff_t)s->stride[2] * v->pixel, rows, v->words);
             }
         }
@@ -227,9 +231,10 @@ static tn_status place_lines(bconv *x, tn_prepare *prepare)
     if (!steps) {
         return tn_fail_memory(prepare->diag, prepare->query->name, (size_t)g->lines * sizeof *steps);
     }
+    const int64_t origin = (x->top - s->pad[1]) * x->width + x->left - s->pad[2];   // the first window's first tap
     for (int64_t i = 0; i < g->lines; i++) {
         const int64_t line = i % x->lines, kw = i / x->lines % s->kernel[2], kh = i / x->lines / s->kernel[2];
-        steps[i] = x->origin + ((line * x->height + kh * s->dilation[1]) * x->width + kw * s->dilation[2]) * x->pixel;
+        steps[i] = (origin + (line * x->height + kh * s->dilation[1]) * x->width + kw * s->dilation[2]) * x->pixel;
     }
     g->steps = steps;
     g->rounded_image = x->rounded_image;
