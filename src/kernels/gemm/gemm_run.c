@@ -199,6 +199,7 @@ static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t gro
         .residual = finish && x->residual ? x->residual + u->m0 * g->ldc + n0 : NULL,
         .beta = g->beta,
         .resume = k0 > 0 || g->resume,
+        .alone = cuts == 1,
         .clamp = finish && ends.clamp, .low = ends.low, .high = ends.high,
         .act = finish ? ends.act : NULL,
         .ask = ask,
@@ -358,12 +359,12 @@ void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm)
 // Strips: a group's columns of so many steps pass through the first-level cache for each tile of rows, a chunk of rows stays in half of the
 // second-level one.
 #define STRIP_STEPS 768
-#define STRIP_TILES 4   // fewer tiles of rows do not pay for what a group has to set up
+#define STRIP_TILES 4   // as few tiles of rows, but for a single one, do not pay for what a group has to set up
 
 static void block_strips(tn_gemm *gemm, const tn_tile_facts *facts, double cache)
 {
     const int64_t p = facts->max_p[2], k = TN_MAX(1, gemm->k), tiles = tn_tile_cuts(gemm->m, p);
-    gemm->strips = facts->strips && gemm->q == 2 && gemm->k > 0 && tiles > STRIP_TILES;
+    gemm->strips = facts->strips && gemm->q == 2 && gemm->k > 0 && (tiles > STRIP_TILES || (tiles == 1 && gemm->m > TN_STREAM_MAX_P));
     if (!gemm->strips) {
         return;
     }
@@ -379,7 +380,7 @@ void tn_gemm_block(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2)
     const int64_t k = TN_MAX(1, gemm->k), groups = TN_MAX(1, tn_gemm_groups(facts->lanes, gemm->q, gemm->n));
     const int64_t p = facts->max_p[TN_MAX(1, TN_MIN((int64_t)gemm->q, (gemm->n + facts->lanes - 1) / facts->lanes))];
     const double step = 4.0 * facts->lanes * gemm->q, panel = step * (double)k, cache = (double)l2;
-    gemm->few = gemm->ldb > 0 || gemm->m <= FEW_TILES * p || panel > PANEL_BYTES;
+    gemm->few = gemm->ldb > 0 || (gemm->m <= FEW_TILES * p && groups > 1) || panel > PANEL_BYTES;
     gemm->k_chunk = k;
     gemm->group_chunk = groups;
     gemm->row_chunk = TN_MAX(1, gemm->m);

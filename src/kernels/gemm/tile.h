@@ -74,6 +74,7 @@ typedef struct tn_strip {
     const float *residual;           // with the strides of c, or NULL
     float beta;
     bool resume, clamp;
+    bool alone;                      // no other tile needs these columns: they are asked for, not the next rows and ask
     float low, high;
     const tn_act *act;               // any other activation, or NULL
     const float *ask;                // bytes that are needed soon, ask_step of them for each unrolled block of steps
