@@ -69,6 +69,20 @@ TN_INLINE tn_vf tn_vf_exp_down(tn_vf x)
     return tn_vf_select(tn_vf_lt(x, low), tn_vf_zero(), tn_vf_fma(p, scale, scale));
 }
 
+// 2^x for x <= 0 as in exp_split, with 0 for x below -126.5: its exponent would be that of 0.
+TN_INLINE tn_vf tn_vf_exp2_down(tn_vf x)
+{
+    const tn_vf magic = tn_vf_set(0x1.8p23f + 127.0f), y = tn_vf_maxq(tn_vf_set(-127.0f), x), shifted = tn_vf_add(y, magic);
+    const tn_vf scale = tn_vf_from_bits(tn_vi_shl(tn_vf_bits(shifted), 23)), f = tn_vf_sub(y, tn_vf_sub(shifted, magic));
+    // 2^f - 1, error 2e-8 of 2^f
+    const tn_vf ff = tn_vf_mul(f, f);
+    const tn_vf low = tn_vf_fma(tn_vf_set(0x1.c6aee8p-5f), f, tn_vf_set(0x1.ebfbdcp-3f));
+    const tn_vf mid = tn_vf_fma(tn_vf_set(0x1.5f3e54p-10f), f, tn_vf_set(0x1.3b2d4cp-7f));
+    const tn_vf high = tn_vf_fma(tn_vf_set(0x1.41fbbcp-13f), ff, mid);
+    const tn_vf p = tn_vf_fma(ff, tn_vf_fma(high, ff, low), tn_vf_mul(f, tn_vf_set(0x1.62e43p-1f)));
+    return tn_vf_fma(p, scale, scale);
+}
+
 // e^x - 1, also where x is small.
 TN_INLINE tn_vf tn_vf_expm1(tn_vf x)
 {
