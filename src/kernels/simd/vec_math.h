@@ -52,7 +52,7 @@ TN_INLINE tn_vf tn_vf_exp(tn_vf x)
     return tn_vf_scale(tn_vf_add(p, tn_vf_set(1.0f)), n);
 }
 
-// Splits x = n ln 2 + r, -87.4 <= x <= 0, and returns e^r - 1. Adding 1.5 * 2^23 rounds to an integer in the low bits, whose bias of 127
+// Splits x = n ln 2 + r, -88 <= x <= 0, and returns e^r - 1. Adding 1.5 * 2^23 rounds to an integer in the low bits, whose bias of 127
 // makes it the exponent of *scale = 2^n once it is moved up.
 TN_INLINE tn_vf tn_vf_exp_split(tn_vf x, tn_vf *scale)
 {
@@ -61,12 +61,12 @@ TN_INLINE tn_vf tn_vf_exp_split(tn_vf x, tn_vf *scale)
     return tn_vf_exp_rest(x, tn_vf_sub(shifted, magic));
 }
 
-// e^x for x <= 0, with 0 instead of results that would be denormal: half the instructions of exp.
+// e^x for x <= 0, with 0 from -87.7 down, where the exponent of the scale is that of 0: half the instructions of exp.
 TN_INLINE tn_vf tn_vf_exp_down(tn_vf x)
 {
     tn_vf scale;
-    const tn_vf low = tn_vf_set(-87.33f), p = tn_vf_exp_split(tn_vf_maxq(low, x), &scale);
-    return tn_vf_select(tn_vf_lt(x, low), tn_vf_zero(), tn_vf_fma(p, scale, scale));
+    const tn_vf p = tn_vf_exp_split(tn_vf_maxq(tn_vf_set(-88.0f), x), &scale);
+    return tn_vf_fma(p, scale, scale);
 }
 
 // 2^x for x <= 0 as in exp_split, with 0 for x below -126.5: its exponent would be that of 0.
@@ -142,7 +142,7 @@ TN_INLINE tn_vf tn_vf_tanh(tn_vf x)
     return tn_vf_copysign(tn_vf_div(e, tn_vf_add(e, tn_vf_set(2.0f))), x);
 }
 
-// With e = e^-|x| no step overflows: 1 / (1 + e) for x >= 0, else e / (1 + e). Results that would be denormal are 0.
+// With e = e^-|x| no step overflows: 1 / (1 + e) for x >= 0, else e / (1 + e). Most results that would be denormal are 0.
 TN_INLINE tn_vf tn_vf_sigmoid(tn_vf x)
 {
     const tn_vf one = tn_vf_set(1.0f), e = tn_vf_exp_down(tn_vf_neg(tn_vf_abs(x)));
