@@ -57,7 +57,7 @@ tn_status tn_api_fit_shape(const tn_graph *graph, const tn_value *value, tn_shap
         fits = !tn_dim_known(declared->dims[i]) || declared->dims[i] == shape->dims[i];
     }
     return fits ? TN_OK
-                : tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the input has shape %s, but the model takes %s",
+                : tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "the shape %s does not fit the model's %s",
                           tn_shape_print(shape, given, sizeof given), tn_graph_shape_print(graph, declared, taken, sizeof taken));
 }
 
