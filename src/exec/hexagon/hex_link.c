@@ -18,7 +18,7 @@
 #include <unistd.h>
 
 #define SLICE_NS 5000000u              // between two looks at the child while waiting
-#define START_NS 2000000000u           // for the program to say that it listens
+#define START_NS 20000000000u          // for the program to say that it listens: machines may be busy, and one that ends is noticed at once
 #define CALL_NS 120000000000u          // without a sign of life: a DSP that is at one node for longer hangs
 #define WHOLE_NS (20 * CALL_NS)        // for any call, whatever its signs of life
 #define CANCEL_NS 200000000u           // how long a cancelled call may go on before the DSP is stopped

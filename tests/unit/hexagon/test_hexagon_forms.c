@@ -51,7 +51,7 @@ static void compare_floats(hex_bench *b, const char *text, const tn_result_slot 
     tn_graph_destroy(graph);
 }
 
-static void one(const char *weights, const char *attributes, const char *behind)
+static void one(const char *weights, const char *attributes, bool bound)
 {
     hex_bench b;
     tn_result_slot dsp[HEX_MOST_RESULTS], cpu[HEX_MOST_RESULTS];
@@ -62,8 +62,8 @@ static void one(const char *weights, const char *attributes, const char *behind)
                    "  %%w = dequantize_linear(%%wq: const %s\n"
                    "  %%d = deconv(%%x, %%w, %%b: const float32[6](0.5,-0.5,1,-1,0,2)) {%s}\n"
                    "%s"
-                   "  %%y = quantize_linear(%%r, %%ys: const float32[](0.2), %%yz: const uint8[](90))\n",
-                   weights, attributes, behind);
+                   "  %%y = quantize_linear(%%%c, %%ys: const float32[](0.2), %%yz: const uint8[](90))\n",
+                   weights, attributes, bound ? "  %r = relu(%d)\n" : "", bound ? 'r' : 'd');
     hex_bench_open(&b, text, false);
     assert_int_equal(count_of(b.graph, &tn_op_deconv), 0);
     assert_int_equal(count_of(b.graph, &tn_op_dequantize_linear), 0);
@@ -79,8 +79,7 @@ static void one(const char *weights, const char *attributes, const char *behind)
 #define WHOLE(SHAPE) "int8[" SHAPE "], %ws: const float32[](0.01))"
 #define EACH(SHAPE)                                                                                                   \
     "int8[" SHAPE "], %ws: const float32[6](0.01,0.02,0.005,0.01,0.015,0.01), %wz: const int8[6](0,0,0,0,0,0)) {axis=1}"
-#define PLAIN "  %r = identity(%d)\n"
-#define BOUND "  %r = relu(%d)\n"
+enum { PLAIN, BOUND };
 
 static void test_deconv(void **state)
 {
