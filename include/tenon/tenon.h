@@ -263,7 +263,7 @@ TENON_API void tenon_arenas_destroy(tenon_arenas *arenas); /* sessions that use 
 typedef struct tenon_session tenon_session;
 
 enum { /* tenon_session_options.strict: what becomes an error instead of a warning */
-    TENON_STRICT_DEVICE = 1,    /* a node does not run on the named device */
+    TENON_STRICT_DEVICE = 1,    /* a node does not run on the named device; quantising and dequantising, which run on the cheaper side of its border, do not count */
     TENON_STRICT_REFERENCE = 2, /* a node has only its reference kernel */
     TENON_STRICT_PRECISION = 4  /* a node is computed in another precision than asked for */
 };

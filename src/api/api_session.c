@@ -245,7 +245,8 @@ static tn_status choose_integers(tenon_session *session, const tenon_session_opt
     const bool int8 = options->precision && strcmp(options->precision, "int8") == 0, open = !options->precision;
     const bool written = tn_api_comes_quantised(model);
     session->integers = int8 || (written && open && session->context.n_devices == 1 && tn_plan_integers_pay(&session->context.cpu));
-    for (size_t i = 0; i < session->context.n_devices; i++) {
+    const bool fp32 = options->precision && strcmp(options->precision, "fp32") == 0;
+    for (size_t i = 0; i < session->context.n_devices && !fp32; i++) {
         session->integers = session->integers || session->devices[i]->vtable->integers;
     }
     if (int8 && (options->calibration_count || !written)) {

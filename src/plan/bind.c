@@ -8,6 +8,7 @@
 #include "ops/move/op_relayout.h"
 #include "ops/op_eval.h"
 #include "ops/op_facts.h"
+#include "ops/quant/op_quantize.h"
 #include "plan/report/bids.h"
 #include "plan/work.h"
 
@@ -141,6 +142,10 @@ static tn_status fallback(bind *b, const tn_node *node)
 
 static bool is_float(const tn_tensor *tensor) { return tensor && tensor->dtype == TN_F32; }
 
+// A conversion between floats and integers. Where the device would take it, the side of the border that it is computed on is a matter of
+// price alone, as that of a copy: no fall-back.
+static bool is_border(const tn_node *node) { return node->op == &tn_op_quantize_linear || node->op == &tn_op_dequantize_linear; }
+
 // What runs on the CPU although another device or a shorter precision was asked for. A conversion between layouts follows its neighbours,
 // and control operators compute nothing: the nodes of their bodies are looked at in their own plans.
 static tn_status check_wishes(bind *b, const tn_node *node, const tn_step *step)
@@ -152,9 +157,9 @@ static tn_status check_wishes(bind *b, const tn_node *node, const tn_step *step)
     if (node->op->flags & TN_OP_CONTROL || node->op == &tn_op_relayout || strcmp(step->device, context->devices[host]->vtable->name) != 0) {
         return TN_OK;
     }
-    if (wanted && strcmp(wanted, step->device) != 0) {
-        const size_t d = tn_plan_device(context, wanted);
-        const tn_bid bid = d < host ? tn_plan_step_bid(context, d, step) : (tn_bid){.refusal = "the device is not open"};
+    const size_t d = wanted && strcmp(wanted, step->device) != 0 ? tn_plan_device(context, wanted) : host;
+    const tn_bid bid = d < host ? tn_plan_step_bid(context, d, step) : (tn_bid){.refusal = "the device is not open"};
+    if (wanted && strcmp(wanted, step->device) != 0 && (bid.refusal || !is_border(node))) {
         context->device_fallbacks++;
         snprintf(what, sizeof what, "runs on %s instead of %s: %s", step->device, wanted, bid.refusal ? bid.refusal : "that was dearer with transfers and calls");
         TN_TRY(tell(b, node, TN_STRICT_DEVICE, what));

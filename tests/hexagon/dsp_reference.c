@@ -260,7 +260,8 @@ static void border(dsp_case *c)
 {
     for (int32_t i = 0; i < (int32_t)dsp_count(&c->y.t); i++) {
         if (c->op == TN_HEX_OP_QUANTISE) {
-            c->y.v[i] = finish(c, tn_round_even(float_of((uint32_t)c->in[0].v[i]) / c->scales[0]));
+            const float v = float_of((uint32_t)c->in[0].v[i]) / c->scales[0];
+            c->y.v[i] = finish(c, v == v ? tn_round_even(v) : INT16_MIN);     // NaN: the least
         } else {
             const float v = (float)(c->in[0].v[i] - c->in[0].t.zero) * c->scales[0];
             memcpy(&c->y.v[i], &v, 4);

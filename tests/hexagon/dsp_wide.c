@@ -197,7 +197,8 @@ static void draw_border(dsp_case *c, tn_rand *r)
         return;
     }
     for (uint32_t i = 0; i < dsp_count(&c->in[0].t); i++) {
-        const float v = (float)tn_rand_real(r, -40, 40);
+        static const float odd[] = {0.0f, -0.0f, 1e30f, -1e30f, INFINITY, -INFINITY, NAN, 1e-40f};
+        const float v = draw(r, 0, 99) < 3 ? odd[draw(r, 0, 7)] : (float)tn_rand_real(r, -40, 40);
         memcpy(&c->in[0].v[i], &v, 4);
     }
 }
@@ -319,7 +320,7 @@ static int32_t border_one(const dsp_case *c, uint32_t i)
     int32_t bits;
     memcpy(&v, &c->in[0].v[i], 4);
     if (c->op == TN_HEX_OP_WIDE_QUANTISE) {
-        return tn_clamp_i32(tn_round_even(v / c->scales[0]), INT16_MIN, INT16_MAX);
+        return v == v ? tn_clamp_i32(tn_round_even(v / c->scales[0]), INT16_MIN, INT16_MAX) : INT16_MIN;     // NaN: the least
     }
     v = (float)c->in[0].v[i] * c->scales[0];
     memcpy(&bits, &v, 4);

@@ -67,8 +67,8 @@ tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *o
     const size_t n = options->calibration_count;
     tn_status status = TN_OK;
     if (!options->calibration || n == 0 || n > MAX_SAMPLES) {
-        return tn_fail(diag, TN_INVALID_ARGUMENT, "calibration", "precision int8 needs 1 to %d sample inputs to know the ranges of values",
-                       MAX_SAMPLES);
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "calibration", "precision int8 needs 1 to %d sample inputs to know the ranges of values: "
+                       "the model has no quantised products of its own", MAX_SAMPLES);
     }
     tn_pass_context passes = {.heap = session->heap, .diag = diag, .limit_tensor_bytes = model->limit_tensor, .rounding = TN_ROUND_FIXED_Q31};
     tn_graph *graph = tn_graph_clone(model->import.graph, session->heap, NULL);

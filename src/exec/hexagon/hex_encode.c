@@ -246,7 +246,10 @@ bool tn_hex_has_row(const tn_op *op)
 
 const tn_hex_row *tn_hex_row_for(const tn_query *query, const char **why)
 {
-    *why = "there is no DSP kernel for this operator";
+    // Most float operators have no row, and the user of a float model wants to know why.
+    const bool floats = query->n_out > 0 && query->out[0] && query->out[0]->dtype == TN_F32;
+    *why = floats ? "it computes in floats and the DSP in integers: the model is not quantised there (precision int8 with calibration does that)"
+                  : "there is no DSP kernel for this operator";
     for (int i = 0; i < query->n_in + query->n_out; i++) {
         const tn_tensor *tensor = i < query->n_in ? query->in[i] : query->out[i - query->n_in];
         size_t bytes = 0;

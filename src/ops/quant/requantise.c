@@ -103,5 +103,5 @@ void tn_softmax_table(float x_scale, float y_scale, uint32_t table[256], uint32_
         table[d] = e >= 0 && e <= TN_SOFTMAX_ONE ? (uint32_t)(e + 0.5) : 0;
     }
     const double one = 65536.0 / (double)y_scale;
-    *inverse = one >= 0 && one < 4294967295.0 ? (uint32_t)(one + 0.5) : 0;
+    *inverse = one >= 4294967295.0 ? UINT32_MAX : one >= 0 ? (uint32_t)(one + 0.5) : 0;
 }

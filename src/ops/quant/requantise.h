@@ -48,7 +48,9 @@ tn_requant tn_wide_factor(int rounding, float x_scale, float w_scale, float y_sc
 // Bits that sums of at most `most` (absolute, at most 2^62) lose on the way to 32.
 int tn_wide_down(uint64_t most);
 
-// exp(-scale * d) * 2^23 for the distances d = 0 .. 255 from the largest value, and 2^16 / y_scale.
+// exp(-scale * d) * 2^23 for the distances d = 0 .. 255 from the largest value, and 2^16 / y_scale. Below TN_SOFTMAX_LEAST the latter is
+// cut: only large parts come out right, and graphs keep their softmax in floats.
+#define TN_SOFTMAX_LEAST (1.0F / 32768)
 void tn_softmax_table(float x_scale, float y_scale, uint32_t table[256], uint32_t *inverse);
 
 #endif

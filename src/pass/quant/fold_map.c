@@ -156,7 +156,7 @@ tn_status tn_fold_map(tn_graph *graph, tn_pass_context *context, tn_node *node, 
     if (op == &tn_op_global_average_pool) {
         return fold_unary(graph, context, node, &y, &tn_op_qlinear_global_average_pool, w.from, w.n_from, &w.q, done);
     }
-    if (op == &tn_op_softmax) {
+    if (op == &tn_op_softmax && y.first >= TN_SOFTMAX_LEAST) {
         const tn_qsoftmax_attr attr = {.axis = ((const tn_softmax_attr *)w.node->attr)->axis, .q = w.q};
         return fold_unary(graph, context, node, &y, &tn_op_qlinear_softmax, w.from, w.n_from, &attr, done);
     }

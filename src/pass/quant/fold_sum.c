@@ -305,7 +305,23 @@ static tn_status fold_norm(tn_graph *graph, tn_pass_context *context, const tn_q
 
 // ---- behind a convolution ----
 
-// quantise <- bounds <- dequantise <- qlinear_conv: the convolution gives the last result at once.
+// What the first of two quantisations of one scale cuts off, as bounds of the second. false: they have no common step, or no number is left.
+static bool cut_bounds(const tn_quantised *was, const tn_quantised *y, const tn_qlinear_attr *q, tn_qlinear_attr *both)
+{
+    const int64_t first = (was->dtype == TN_I8 ? INT8_MIN : 0) + y->zero_first - was->zero_first, last = first + UINT8_MAX;
+    int32_t low, high;
+    if (was->first != y->first) {
+        return false;
+    }
+    tn_qlinear_range(q, y->dtype, &low, &high);
+    *both = *q;
+    both->low = first > low ? first : q->low;
+    both->high = last < high ? last : q->high;
+    return first <= high && last >= low;
+}
+
+// quantise <- bounds <- dequantise <- qlinear_conv: the convolution gives the last result at once. Only where both have one scale: else
+// the first rounding, and what it saturates, would be lost.
 static tn_status fold_bounds(tn_graph *graph, tn_pass_context *context, const tn_quantised *y, const tn_qlinear_attr *q, tn_node **from, int n_from,
                              const tn_value *value, tn_node *node, bool *done)
 {
@@ -318,13 +334,14 @@ static tn_status fold_bounds(tn_graph *graph, tn_pass_context *context, const tn
         return TN_OK;
     }
     tn_qconv_attr attr = *(const tn_qconv_attr *)conv->attr;
-    if (attr.q.low > -128 || attr.q.high < 255) {
+    tn_qlinear_attr both;
+    if (attr.q.low > -128 || attr.q.high < 255 || !cut_bounds(&was, y, q, &both)) {
         return TN_OK;
     }
     tn_value *in[9] = {NULL};
     memcpy(in, conv->in, (size_t)conv->n_in * sizeof *in);
-    attr.q.low = q->low;
-    attr.q.high = q->high;
+    attr.q.low = both.low;
+    attr.q.high = both.high;
     in[6] = y->scale;
     in[7] = y->zero;
     from[n_from++] = value->producer;

@@ -46,10 +46,32 @@ static tn_value *pad_value(tn_graph *graph, const tn_quantised *q, double real)
     return tn_graph_constant(graph, NULL, q->dtype, &scalar, q->dtype == TN_I16 ? (const void *)&word : &byte, true);
 }
 
-// Rules of single operators: what else than the first operand would have to change.
-static bool may_move(const tn_node *node)
+// Whether bytes of x's quantisation can stand for what a pad adds: the number lies exactly on a step, or every reader quantises the result
+// as x is and so makes the same byte of it.
+static bool may_pad(const tn_node *node, const tn_quantised *x)
 {
-    double v;
+    double real = 0;
+    tn_quantised y;
+    if (((const tn_pad_attr *)node->attr)->mode != TN_PAD_CONSTANT) {
+        return true;
+    }
+    if (node->n_in > 2 && node->in[2] && !tn_scalar(node->in[2], &real)) {
+        return false;
+    }
+    if ((float)(tn_quantise_one(x, real) - x->zero_first) * x->first == (float)real) {
+        return true;
+    }
+    for (size_t i = 0; i < node->out[0]->n_uses; i++) {
+        if (!tn_quantises_any(node->out[0]->uses[i].node, &y) || !tn_same_quantisation(x, &y)) {
+            return false;
+        }
+    }
+    return !node->out[0]->is_output;
+}
+
+// Rules of single operators: what else than the first operand would have to change.
+static bool may_move(const tn_node *node, const tn_quantised *x)
+{
     if (node->op == &tn_op_max_pool) {
         return node->n_out == 1 || !node->out[1];
     }
@@ -58,7 +80,7 @@ static bool may_move(const tn_node *node)
         return attr->mode == TN_RESIZE_NEAREST && attr->coord != TN_COORD_TF_CROP;
     }
     if (node->op == &tn_op_pad) {
-        return node->n_in < 3 || !node->in[2] || tn_scalar(node->in[2], &v);
+        return may_pad(node, x);
     }
     return true;
 }
@@ -131,8 +153,9 @@ static tn_status run_quant_move(tn_graph *graph, tn_pass_context *context)
     for (tn_node *node = context->floats ? NULL : graph->first, *next; node; node = next) {
         tn_quantised first, other;
         next = node->next;
-        if (!is_mover(node) || node->n_in < 1 || node->n_in >= TN_MAX_IN || node->n_out > TN_MAX_OUT || !may_move(node) ||
-            !tn_dequantised_any(node->in[0], &first) || first.count != 1 || first.x->constant || !can_replace_all(context, node)) {
+        if (!is_mover(node) || node->n_in < 1 || node->n_in >= TN_MAX_IN || node->n_out > TN_MAX_OUT ||
+            !tn_dequantised_any(node->in[0], &first) || first.count != 1 || first.x->constant || !may_move(node, &first) ||
+            !can_replace_all(context, node)) {
             continue;
         }
         bool same = true;

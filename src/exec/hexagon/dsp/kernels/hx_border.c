@@ -54,7 +54,7 @@ static void quantise_tile(void *context, uint32_t index)
     const uint32_t from = index * PART, end = from + PART < run->x->count ? from + PART : run->x->count;
     const float *x = (const float *)run->x->data;
     for (uint32_t i = from; i < end; i++) {
-        const int32_t v = tn_round_even(x[i] / run->scale) + run->y->zero;
+        const int32_t v = x[i] == x[i] ? tn_round_even(x[i] / run->scale) + run->y->zero : run->attr->low;     // NaN: the least
         run->y->data[i] = (uint8_t)tn_clamp_i32(v, run->attr->low, run->attr->high);
     }
 }

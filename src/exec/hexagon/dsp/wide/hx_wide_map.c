@@ -273,7 +273,8 @@ static void quantise_tile(void *context, uint32_t index)
     const border_run *run = context;
     const uint32_t end = end_of(index * PART, run->x->count);
     for (uint32_t i = index * PART; i < end; i++) {
-        const int32_t v = tn_round_even(((const float *)run->x->data)[i] / run->scale);
+        const float x = ((const float *)run->x->data)[i];
+        const int32_t v = x == x ? tn_round_even(x / run->scale) : run->attr->low;     // NaN: the least
         ((int16_t *)run->y->data)[i] = (int16_t)tn_clamp_i32(v, run->attr->low, run->attr->high);
     }
 }
