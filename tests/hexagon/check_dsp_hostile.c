@@ -276,7 +276,7 @@ int main(int argc, char **argv)
         tn_rand r = {seed * 1000003 + (uint64_t)i};
         ok = i % 3 == 0 ? wild_call(&s, &r) : i % 15 == 1 ? changed_weights(&s, &r) : changed_graph(&s, &r);
         if (ok && i % 50 == 49) {
-            for (uint32_t id = 1; id <= 64; id++) {   // graphs that wild calls have made
+            for (uint32_t id = 1; id <= 256; id++) {   // graphs that wild calls have made
                 dsp_call(&s.d, TN_HEX_CALL_TEARDOWN, &id, 1);
             }
             ok = honest_graph(&s, &r);

@@ -160,6 +160,7 @@ static tn_status execute(tn_hex_flow *flow, const tn_flow_run *run)
     TN_TRY(tn_hex_link_ready(link, run->diag));
     TN_TRY(tn_hex_flow_ready(flow, run->diag));
     TN_TRY(place_tensors(flow, run, false));
+    TN_TRY(tn_hex_link_check(link, "prepared", run->diag));     // not begun, it need not be stopped
     const uint32_t args[3] = {flow->part->id, (uint32_t)flow->graph->n_inputs, (uint32_t)flow->graph->n_outputs};
     tn_hex_call call = {.call = TN_HEX_CALL_EXECUTE, .args = args, .n_args = 3, .place = flow->graph->first ? flow->graph->first->name : "hexagon",
                         .deadline_ns = run->deadline_ns, .cancel = run->cancel};
@@ -179,8 +180,10 @@ static tn_status execute(tn_hex_flow *flow, const tn_flow_run *run)
 tn_status tn_hex_flow_run(tn_hex_flow *flow, const tn_flow_run *run)
 {
     TN_TRY(tn_hex_link_lock_until(flow->link, run->deadline_ns, run->cancel, run->diag));
+    tn_hex_link_limit(flow->link, run->deadline_ns, run->cancel);
     tn_status status = make_staging(flow, run);
     status = status == TN_OK ? execute(flow, run) : status;
+    tn_hex_link_limit(flow->link, 0, NULL);
     tn_hex_link_unlock(flow->link);
     return status;
 }

@@ -107,6 +107,25 @@ static void stop(tn_hex_link *link)
         link->transport->stop(link->state);
     }
     link->state = NULL;
+    link->greeted = false;
+    link->late = (tn_hex_late){.waiting = false};
+}
+
+tn_status tn_hex_link_check(const tn_hex_link *link, const char *what, tn_diag *diag)
+{
+    if (link->deadline_ns && tn_clock_ns() >= link->deadline_ns) {
+        return tn_fail(diag, TN_DEADLINE, "hexagon", "the run's deadline passed while the DSP %s; it goes on for the next run", what);
+    }
+    if (link->cancel && atomic_load_explicit(link->cancel, memory_order_relaxed)) {
+        return tn_fail(diag, TN_CANCELLED, "hexagon", "the run was cancelled while the DSP %s; it goes on for the next run", what);
+    }
+    return TN_OK;
+}
+
+void tn_hex_link_limit(tn_hex_link *link, uint64_t deadline_ns, const atomic_int *cancel)
+{
+    link->deadline_ns = deadline_ns;
+    link->cancel = cancel;
 }
 
 // The message of a death: how the process ended, and the crash record if it wrote one.
@@ -153,24 +172,31 @@ tn_status tn_hex_link_power(tn_hex_link *link, tn_diag *diag)
 
 static tn_status start(tn_hex_link *link, tn_diag *diag)
 {
-    char how[64];
     memset(link->page, 0, TN_HEX_PAGE);
     store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_MAGIC, TN_HEX_MAGIC);
     store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_PROTOCOL, TN_HEX_PROTOCOL);
     store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_THREADS, TN_MIN(link->threads, (uint32_t)TN_HEX_MAX_THREADS));
     link->sequence = 0;
     link->session++;
-    TN_TRY(link->transport->start(&link->state, link->heap, link->page_fd, diag));
-    const uint64_t end = tn_clock_ns() + START_NS;
+    link->started_ns = tn_clock_ns();
+    return link->transport->start(&link->state, link->heap, link->page_fd, diag);
+}
+
+// Waits for the program that was started, and shakes hands.
+static tn_status greet(tn_hex_link *link, tn_diag *diag)
+{
+    char how[64];
     while (load(link, TN_HEX_AT_ALIVE, TN_HEX_ALIVE_READY) != 1) {
         const bool alive = link->transport->alive(link->state, how, sizeof how);
-        if (!alive || tn_clock_ns() > end) {
+        if (!alive || tn_clock_ns() - link->started_ns > START_NS) {
             stop(link);
             return tn_fail(diag, TN_DEVICE, "hexagon", "the DSP program did not start: %s", alive ? "it says nothing" : how);
         }
+        TN_TRY(tn_hex_link_check(link, "started", diag));
         futex_wait(link, TN_HEX_AT_ALIVE, 0, 300000);
     }
     TN_TRY(hello(link, diag));
+    link->greeted = true;
     // A wish that is refused is no failure of the start.
     if (link->has_power) {
         tn_diag ignored = {.status = TN_OK};
@@ -190,11 +216,11 @@ tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag)
     if (link->owner != getpid()) {
         return tn_fail(diag, TN_STATE, "hexagon", "the DSP belongs to the process before the fork");
     }
-    if (tn_hex_link_running(link)) {
-        return TN_OK;
+    if (!tn_hex_link_running(link)) {
+        stop(link);
+        TN_TRY(start(link, diag));
     }
-    stop(link);
-    return start(link, diag);
+    return link->greeted ? TN_OK : greet(link, diag);
 }
 
 tn_status tn_hex_link_open(tn_hex_link **out, const tn_hex_transport *transport, tn_heap *heap, uint32_t threads, tn_diag *diag)
@@ -297,11 +323,11 @@ void tn_hex_link_names(tn_hex_link *link, tn_hex_name_fn name, void *context)
 
 // ---- calls ----
 
-// Waits for the answer of `sequence`. TN_OK: it is there.
-static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_t sequence, tn_diag *diag)
+// Waits for the answer of `sequence`, sent at `begin`. TN_OK: it is there. A call without limits of its own has those of the run, and goes on.
+static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_t sequence, uint64_t begin, tn_diag *diag)
 {
-    const uint64_t begin = tn_clock_ns();
-    uint64_t cancelled = 0, limit = begin + CALL_NS;
+    const bool patient = !call->deadline_ns && !call->cancel;
+    uint64_t cancelled = 0, limit = TN_MAX(begin + CALL_NS, tn_clock_ns() + SLICE_NS);
     uint32_t node = load(link, TN_HEX_AT_ALIVE, TN_HEX_ALIVE_NODE);
     char how[64];
     for (;;) {
@@ -325,7 +351,9 @@ static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_
             return now < limit ? tn_fail(diag, TN_DEADLINE, call->place, "the run took longer than its deadline allows; the DSP was stopped")
                                : tn_fail(diag, TN_DEVICE, call->place, "the DSP did not answer %s and was stopped", call_text(call->call));
         }
-        if (call->cancel && atomic_load_explicit(call->cancel, memory_order_relaxed)) {
+        if (patient) {
+            TN_TRY(tn_hex_link_check(link, "prepared", diag));
+        } else if (call->cancel && atomic_load_explicit(call->cancel, memory_order_relaxed)) {
             cancelled = cancelled ? cancelled : now;
             if (now - cancelled > CANCEL_NS) {
                 stop(link);
@@ -336,14 +364,45 @@ static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_
     }
 }
 
-tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag)
+static bool is_late(const tn_hex_link *link, const tn_hex_call *call)
 {
-    if (call->n_args < 0 || call->n_args > TN_HEX_MESSAGE_ARGS) {
-        return tn_fail(diag, TN_INTERNAL, call->place, "a call with %d arguments", call->n_args);
+    const tn_hex_late *late = &link->late;
+    return late->session == link->session && late->call == call->call && late->n_args == (uint32_t)call->n_args &&
+           (call->n_args == 0 || memcmp(late->args, call->args, (size_t)call->n_args * sizeof *late->args) == 0);
+}
+
+// Waits for an answer that an earlier run went away from. `call`: what waits now, with its limits.
+static tn_status take_late(tn_hex_link *link, const tn_hex_call *call, tn_diag *diag)
+{
+    const tn_hex_call before = {.call = link->late.call, .place = call->place};
+    const uint64_t deadline = link->deadline_ns;
+    const atomic_int *cancel = link->cancel;
+    if (!link->late.waiting) {
+        return TN_OK;
     }
-    if (!link->state) {
-        return tn_fail(diag, TN_DEVICE, call->place, "the DSP does not run");
+    tn_hex_link_limit(link, call->deadline_ns ? call->deadline_ns : deadline, call->cancel ? call->cancel : cancel);
+    const tn_status status = wait_answer(link, &before, link->late.sequence, link->late.begin_ns, diag);
+    tn_hex_link_limit(link, deadline, cancel);
+    TN_TRY(status);
+    for (int i = 0; i < TN_HEX_MESSAGE_WORDS; i++) {
+        link->late.answer[i] = load(link, TN_HEX_AT_RESPONSE, i);
     }
+    link->late.waiting = false;
+    link->late.answered = true;
+    return TN_OK;
+}
+
+static void keep_late(tn_hex_link *link, const tn_hex_call *call, uint32_t sequence, uint64_t begin)
+{
+    link->late = (tn_hex_late){.waiting = true, .sequence = sequence, .call = call->call, .n_args = (uint32_t)call->n_args, .begin_ns = begin,
+                               .session = link->session};
+    if (call->n_args) {
+        memcpy(link->late.args, call->args, (size_t)call->n_args * sizeof *call->args);
+    }
+}
+
+static uint32_t post(tn_hex_link *link, const tn_hex_call *call)
+{
     const uint32_t sequence = ++link->sequence;
     store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_SEQ, sequence);
     store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_CALL, call->call);
@@ -354,10 +413,34 @@ tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag)
     }
     store(link, TN_HEX_AT_REQ_SEQ, 0, sequence);
     futex_wake(link, TN_HEX_AT_REQ_SEQ);
-    TN_TRY(wait_answer(link, call, sequence, diag));
-    uint32_t answer[TN_HEX_MESSAGE_WORDS];
-    for (int i = 0; i < TN_HEX_MESSAGE_WORDS; i++) {
-        answer[i] = load(link, TN_HEX_AT_RESPONSE, i);
+    return sequence;
+}
+
+tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag)
+{
+    uint32_t answer[TN_HEX_MESSAGE_WORDS], sequence;
+    if (call->n_args < 0 || call->n_args > TN_HEX_MESSAGE_ARGS) {
+        return tn_fail(diag, TN_INTERNAL, call->place, "a call with %d arguments", call->n_args);
+    }
+    if (!link->state) {
+        return tn_fail(diag, TN_DEVICE, call->place, "the DSP does not run");
+    }
+    TN_TRY(take_late(link, call, diag));
+    if (link->late.answered && is_late(link, call)) {
+        sequence = link->late.sequence;
+        memcpy(answer, link->late.answer, sizeof answer);
+        link->late.answered = false;
+    } else {
+        const uint64_t begin = tn_clock_ns();
+        sequence = post(link, call);
+        const tn_status status = wait_answer(link, call, sequence, begin, diag);
+        if (status != TN_OK && link->state) {
+            keep_late(link, call, sequence, begin);
+        }
+        TN_TRY(status);
+        for (int i = 0; i < TN_HEX_MESSAGE_WORDS; i++) {
+            answer[i] = load(link, TN_HEX_AT_RESPONSE, i);
+        }
     }
     if (answer[TN_HEX_MSG_SEQ] != sequence || answer[TN_HEX_MSG_N_ARGS] > TN_HEX_MESSAGE_ARGS) {
         stop(link);
@@ -468,10 +551,17 @@ tn_status tn_hex_link_map(tn_hex_link *link, tn_hex_buffer *buffer, tn_diag *dia
     }
     const uint32_t bytes = (uint32_t)buffer->bytes;
     tn_hex_call call = {.call = TN_HEX_CALL_MAP, .args = &bytes, .n_args = 1, .place = "hexagon"};
+    TN_TRY(take_late(link, &call, diag));
     if (!link->state || link->transport->send_fd(link->state, buffer->fd, buffer->data, buffer->bytes) != TN_OK) {
         return died(link, &call, "its socket is closed", diag);
     }
-    TN_TRY(tn_hex_link_call(link, &call, diag));
+    // A short call, which is waited for in any case: its descriptor is on the way.
+    const uint64_t deadline = link->deadline_ns;
+    const atomic_int *cancel = link->cancel;
+    tn_hex_link_limit(link, 0, NULL);
+    const tn_status status = tn_hex_link_call(link, &call, diag);
+    tn_hex_link_limit(link, deadline, cancel);
+    TN_TRY(status);
     if (call.status != TN_HEX_OK) {
         return tn_fail(diag, call.status == TN_HEX_MEMORY ? TN_OUT_OF_MEMORY : TN_DEVICE, "hexagon", "the DSP could not map %u bytes: %s", bytes,
                        tn_hex_status_text(call.status));

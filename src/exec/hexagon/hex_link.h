@@ -57,20 +57,34 @@ typedef struct tn_hex_hello {
     uint32_t protocol, arch, hvx_bytes, threads, vtcm_bytes, version, n_ops;
 } tn_hex_hello;
 
+// A call whose run could not wait for the answer. The DSP goes on with it; the next call waits first, and one that is the same takes the answer.
+typedef struct tn_hex_late {
+    bool waiting, answered;
+    uint32_t sequence, call, n_args, args[TN_HEX_MESSAGE_ARGS];
+    uint64_t begin_ns, session;
+    uint32_t answer[TN_HEX_MESSAGE_WORDS];
+} tn_hex_late;
+
 typedef struct tn_hex_link {
     tn_heap *heap;
     pthread_mutex_t lock;
     const tn_hex_transport *transport;
     void *state;              // of the transport; NULL: not running
+    bool greeted;             // the program that runs has shaken hands
+    uint64_t started_ns;
     pid_t owner;              // process that made the link
     uint8_t *page;            // TN_HEX_PAGE bytes
     int page_fd;
     uint32_t sequence;
     uint64_t session;         // counts starts
+    uint64_t deadline_ns;     // of the run that has the lock, for everything before the sub-graph is executed; 0: none
+    const atomic_int *cancel; // the same; may be NULL
+    tn_hex_late late;
     tn_hex_name_fn name;      // set around a call; NULL: nobody knows
     void *name_context;
     tn_hex_buffer *buffers;
     struct tn_hex_part *parts;    // sub-graphs that the DSP has or had
+    uint64_t part_uses;
     tn_hex_hello hello;
     uint32_t threads;         // of the DSP; 0: its own choice
     bool has_power;           // the wishes below were made
@@ -100,6 +114,11 @@ void tn_hex_link_unlock(tn_hex_link *link);
 // The same for a run that may not wait for ever while another session uses the DSP. TN_OK: it has the lock; TN_DEADLINE, TN_CANCELLED.
 tn_status tn_hex_link_lock_until(tn_hex_link *link, uint64_t deadline_ns, const atomic_int *cancel, tn_diag *diag);
 
+// Under the lock: what runs before an execute, start and preparation included, goes on no longer than this; what they had done stays done.
+// 0, NULL: as long as it takes.
+void tn_hex_link_limit(tn_hex_link *link, uint64_t deadline_ns, const atomic_int *cancel);
+tn_status tn_hex_link_check(const tn_hex_link *link, const char *what, tn_diag *diag);      // not TN_OK: it is over; what: what the DSP did
+
 // Under the lock: the program runs when this succeeds; one that died is started again (the buffers are mapped again when used).
 tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag);
 
@@ -107,7 +126,8 @@ tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag);
 bool tn_hex_link_running(tn_hex_link *link);
 
 // Under the lock, after ready: one call. TN_DEVICE: the DSP died, with its crash record in the message, or answered nonsense; it is
-// started again by the next ready. TN_DEADLINE, TN_CANCELLED: it was stopped for that. A call that came back with a status other than
+// started again by the next ready. TN_DEADLINE, TN_CANCELLED: by the call's own limits, it was stopped for that; by those of
+// tn_hex_link_limit, it goes on and the same call again takes up its answer. A call that came back with a status other than
 // TN_HEX_OK is TN_OK here: call->status and call->results tell.
 tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag);
 

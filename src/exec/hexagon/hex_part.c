@@ -11,6 +11,8 @@
 #define MOST_GROWTH 64
 #define LEAST_ROOM ((size_t)1 << 20)
 
+enum { NONE, MADE, HAS_CONSTS, HAS_NODES, PREPARED, READY };      // tn_hex_part.step
+
 const tn_node *tn_hex_part_node(const tn_graph *graph, uint32_t id)
 {
     const tn_node *node = id ? graph->first : NULL;
@@ -137,7 +139,7 @@ tn_status tn_hex_part_refused(const tn_graph *graph, const tn_hex_call *call, co
 {
     const tn_node *node = tn_hex_part_node(graph, call->results[0]);
     if (call->status == TN_HEX_MEMORY) {
-        return tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the DSP has no memory for a sub-graph (%s)", what);
+        return tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the DSP has no room for a sub-graph, in its memory or in its table of them (%s)", what);
     }
     return tn_fail(diag, TN_DEVICE, node ? node->name : "hexagon", "the DSP refuses the sub-graph in %s: %s, %s (id %u)", what,
                    tn_hex_status_text(call->status), tn_hex_why_text(call->results[1]), call->results[0]);
@@ -165,6 +167,7 @@ static void tear_down(tn_hex_part *part)
         (void)tn_hex_link_call(part->link, &call, &ignored);
     }
     part->session = TN_HEX_NO_SESSION;
+    part->step = NONE;
 }
 
 void tn_hex_part_give(tn_hex_part *part)
@@ -210,7 +213,9 @@ static tn_status pack(tn_hex_part *part, const tn_graph *graph, size_t bytes, tn
     const uint32_t args[6] = {part->id, part->packed->handle, 0, part->sum[0], part->sum[1], part->kept};
     const bool kept = part->kept;
     part->kept = false;           // whatever a program that dies on the way leaves there is nothing
-    TN_TRY(send(part, graph, TN_HEX_CALL_PACK, "pack", 6, args, results, diag));
+    const tn_status status = send(part, graph, TN_HEX_CALL_PACK, "pack", 6, args, results, diag);
+    part->kept = kept && (status == TN_DEADLINE || status == TN_CANCELLED);      // the same call takes up the answer
+    TN_TRY(status);
     if (kept && results[0] == 0) {
         part->taken++;
     } else {
@@ -221,42 +226,93 @@ static tn_status pack(tn_hex_part *part, const tn_graph *graph, size_t bytes, tn
     return TN_OK;
 }
 
+// Goes on at part->step.
 static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, tn_diag *diag)
 {
     uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
+    if (part->step == NONE) {
+        TN_TRY(tn_hex_link_map(part->link, part->records, diag));
+        set_constants(part, part->records->handle, 0);
+        TN_TRY(send(part, graph, TN_HEX_CALL_INIT, "init", 0, NULL, results, diag));
+        part->id = results[0];
+        part->session = part->link->session;
+        part->step = MADE;
+    }
     const uint32_t handle = part->records->handle;
     const uint32_t consts[4] = {part->id, handle, 0, (uint32_t)part->consts_bytes};
     const uint32_t nodes[4] = {part->id, handle, (uint32_t)part->nodes_at, (uint32_t)part->nodes_bytes};
-    if (part->consts_bytes) {
-        TN_TRY(send(part, graph, TN_HEX_CALL_CONSTS, "consts", 4, consts, NULL, diag));
+    if (part->step == MADE) {
+        TN_TRY(part->consts_bytes ? send(part, graph, TN_HEX_CALL_CONSTS, "consts", 4, consts, NULL, diag) : TN_OK);
+        part->step = HAS_CONSTS;
     }
-    TN_TRY(send(part, graph, TN_HEX_CALL_NODES, "nodes", 4, nodes, NULL, diag));
+    if (part->step == HAS_CONSTS) {
+        TN_TRY(send(part, graph, TN_HEX_CALL_NODES, "nodes", 4, nodes, NULL, diag));
+        part->step = HAS_NODES;
+    }
+    if (part->step == PREPARED) {
+        return pack(part, graph, part->packed_bytes, diag);
+    }
     TN_TRY(send(part, graph, TN_HEX_CALL_PREPARE, "prepare", 1, &part->id, results, diag));
     if (results[3] != graph->n_inputs || results[4] != graph->n_outputs) {
         return tn_fail(diag, TN_DEVICE, "hexagon", "the DSP counts %u inputs and %u outputs of a sub-graph with %zu and %zu", results[3], results[4],
                        graph->n_inputs, graph->n_outputs);
     }
     part->arena_bytes = (size_t)results[0] + results[2];
-    return pack(part, graph, results[5], diag);
+    part->packed_bytes = results[5];
+    part->step = PREPARED;
+    return pack(part, graph, part->packed_bytes, diag);
+}
+
+// Takes the graph that was not used for longest from the DSP; false: there is no other.
+static bool make_way(const tn_hex_part *part)
+{
+    tn_hex_part *oldest = NULL;
+    for (tn_hex_part *other = part->link->parts; other; other = other->next) {
+        if (other != part && other->step != NONE && other->session == part->link->session && (!oldest || other->used < oldest->used)) {
+            oldest = other;
+        }
+    }
+    if (oldest) {
+        tear_down(oldest);
+    }
+    return oldest != NULL;
+}
+
+// Again from the beginning, after a failure that left the DSP running.
+static tn_status anew(tn_hex_part *part, const tn_graph *graph, tn_diag *diag)
+{
+    if (part->step != NONE) {
+        tear_down(part);
+    }
+    tn_diag_clear(diag);
+    return hand_over(part, graph, diag);
 }
 
 tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, tn_diag *diag)
 {
-    uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
-    if (part->session == part->link->session) {
+    part->used = ++part->link->part_uses;
+    if (part->session != part->link->session) {
+        part->kept = part->kept && part->step != PREPARED;      // it died while it packed
+        part->step = NONE;
+    }
+    if (part->step == READY) {
         return TN_OK;
     }
-    TN_TRY(tn_hex_link_map(part->link, part->records, diag));
-    set_constants(part, part->records->handle, 0);
-    TN_TRY(send(part, graph, TN_HEX_CALL_INIT, "init", 0, NULL, results, diag));
-    part->id = results[0];
-    const tn_status status = hand_over(part, graph, diag);
-    if (status != TN_OK) {
-        if (part->link->state) {
-            tear_down(part);
-        }
+    const bool resumed = part->step != NONE;
+    tn_status status = hand_over(part, graph, diag);
+    if (status == TN_DEADLINE || status == TN_CANCELLED) {
         return status;
     }
-    part->session = part->link->session;
-    return TN_OK;
+    if (status != TN_OK && resumed && part->link->state) {
+        status = anew(part, graph, diag);       // another session's call may have taken the answer that was to come
+    }
+    while (status == TN_OUT_OF_MEMORY && part->link->state && make_way(part)) {
+        status = anew(part, graph, diag);
+    }
+    if (status == TN_OK) {
+        part->step = READY;
+    } else if (status != TN_DEADLINE && status != TN_CANCELLED && part->step != NONE && part->link->state) {
+        tear_down(part);
+    }
+    return status;
 }

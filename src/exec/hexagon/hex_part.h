@@ -20,7 +20,10 @@ typedef struct tn_hex_part {
     tn_hex_buffer *packed;        // NULL: the DSP has not said how large
     bool kept;                    // weights of this sum lie there
     uint32_t sum[2];
-    uint64_t session;             // of the DSP that has the graph; TN_HEX_NO_SESSION: none
+    uint64_t session;             // of the DSP that was given the graph; TN_HEX_NO_SESSION: none
+    int step;                     // how far that went
+    uint64_t used;                // when it was last asked for, in the link's count
+    size_t packed_bytes;          // what the DSP wants for packed weights
     uint32_t id;                  // its graph number there
     size_t arena_bytes;           // what the DSP took for it
     uint32_t packings, taken;     // how often weights were packed, and taken over
@@ -34,7 +37,8 @@ void tn_hex_part_give(tn_hex_part *part);     // NULL allowed
 bool tn_hex_part_intact(const tn_hex_part *part);
 void tn_hex_part_write(tn_hex_part *part, const tn_hex_encoder *e);
 
-// After tn_hex_link_ready: the DSP has the graph when it succeeds. graph: for the names of nodes in messages.
+// After tn_hex_link_ready: the DSP has the graph when it succeeds. graph: for the names of nodes in messages. What the limits of the run cut
+// short is gone on with by the next. Where the DSP has no room, graphs that were not used for longest give way; they come back when used.
 tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, tn_diag *diag);
 
 // The failure of a call that the DSP answered with another status than TN_HEX_OK.

@@ -135,6 +135,35 @@ static void test_deadline(void **state)
     hex_bench_close(&b);
 }
 
+// Runs that may not wait for a start or a preparation leave both to go on: the next run has the same program, and what it has done.
+static void test_impatient(void **state)
+{
+    hex_bench b;
+    tn_result_slot dsp[HEX_MOST_RESULTS], cpu[HEX_MOST_RESULTS];
+    hex_bench_open_net(&b, "float_rne");
+    tn_hex_link *link = hex_bench_link(&b);
+    assert_int_equal(hex_bench_run(&b, HEX_CPU, cpu, 0), TN_OK);
+    assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, 0), TN_OK);
+    const uint64_t before = link->session;
+    kill(hex_bench_process(&b), SIGKILL);
+    assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, 0), TN_DEVICE);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, tn_clock_ns() - 1), TN_DEADLINE);      // while it starts
+    }
+    tn_hex_link_lock(link);
+    assert_int_equal(tn_hex_link_ready(link, &b.diag), TN_OK);
+    tn_hex_link_unlock(link);
+    for (int i = 0; i < 40; i++) {
+        assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, tn_clock_ns() - 1), TN_DEADLINE);      // while it prepares
+        usleep(2000);
+    }
+    assert_int_equal(link->session, before + 1);
+    assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, 0), TN_OK);
+    assert_int_equal(link->session, before + 1);
+    hex_bench_compare(&b, dsp, cpu);
+    hex_bench_close(&b);
+}
+
 // ---- a program that cannot be started again ----
 
 static tn_status refuse_start(void **state, tn_heap *heap, int page_fd, tn_diag *diag)
@@ -384,7 +413,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill),       cmocka_unit_test(test_crash_record), cmocka_unit_test(test_deadline),
-        cmocka_unit_test(test_no_restart), cmocka_unit_test(test_shared_crash), cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_impatient),  cmocka_unit_test(test_no_restart), cmocka_unit_test(test_shared_crash), cmocka_unit_test(test_policy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

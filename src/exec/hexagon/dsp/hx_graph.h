@@ -17,7 +17,7 @@
 #include "exec/hexagon/dsp/os.h"
 #include "exec/hexagon/wire/hex_graph.h"
 
-enum { TN_HX_MAX_BUFFERS = 256, TN_HX_MAX_GRAPHS = 64, TN_HX_VECTOR = 128 };
+enum { TN_HX_MAX_BUFFERS = 4096, TN_HX_MAX_GRAPHS = 256, TN_HX_VECTOR = 128 };
 enum { TN_HX_PLAIN, TN_HX_QUAD, TN_HX_LAYOUTS };
 
 typedef struct tn_hx_buffer {
