@@ -305,23 +305,23 @@ static tn_status fold_norm(tn_graph *graph, tn_pass_context *context, const tn_q
 
 // ---- behind a convolution ----
 
-// What the first of two quantisations of one scale cuts off, as bounds of the second. false: they have no common step, or no number is left.
+// What the first of two quantisations cuts off, as bounds of the second. false: the first has so much coarser steps that results would differ
+// by more than one of the second.
 static bool cut_bounds(const tn_quantised *was, const tn_quantised *y, const tn_qlinear_attr *q, tn_qlinear_attr *both)
 {
-    const int64_t first = (was->dtype == TN_I8 ? INT8_MIN : 0) + y->zero_first - was->zero_first, last = first + UINT8_MAX;
+    const int32_t least = was->dtype == TN_I8 ? INT8_MIN : 0;
+    const int32_t first = tn_quantise_one(y, (double)(was->first * (float)(least - was->zero_first)));
+    const int32_t last = tn_quantise_one(y, (double)(was->first * (float)(least + UINT8_MAX - was->zero_first)));
     int32_t low, high;
-    if (was->first != y->first) {
-        return false;
-    }
     tn_qlinear_range(q, y->dtype, &low, &high);
     *both = *q;
     both->low = first > low ? first : q->low;
     both->high = last < high ? last : q->high;
-    return first <= high && last >= low;
+    return was->first <= 2 * y->first && first <= high && last >= low;
 }
 
-// quantise <- bounds <- dequantise <- qlinear_conv: the convolution gives the last result at once. Only where both have one scale: else
-// the first rounding, and what it saturates, would be lost.
+// quantise <- bounds <- dequantise <- qlinear_conv: the convolution gives the last result at once, within what the first quantisation lets
+// through. Where the scales differ the first rounding is left out: the result is the more exact one, at most one step from that of both.
 static tn_status fold_bounds(tn_graph *graph, tn_pass_context *context, const tn_quantised *y, const tn_qlinear_attr *q, tn_node **from, int n_from,
                              const tn_value *value, tn_node *node, bool *done)
 {
