@@ -178,12 +178,13 @@ static void print_memory(const reports *r, bool blocks)
     static const struct { const char *key, *what; } rows[] = {{"peak_bytes", "peak"}, {"arena_bytes", "arena"},
                                                               {"lower_bound_bytes", "lower bound of the arena"},
                                                               {"packed_bytes", "packed weights"}, {"input_bytes", "inputs"},
-                                                              {"output_bytes", "results"}, {"scratch_bytes", "workspaces (of the arena)"}};
+                                                              {"output_bytes", "results"}, {"scratch_bytes", "workspaces (of the arena)"},
+                                                              {"device_bytes", "on other devices"}};
     char size[24];
     printf("\nMemory (%s)\n", cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(r->memory, "exact")) ? "exact" : "of what is planned before data is seen");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const double bytes = tn_cli_number(r->memory, rows[i].key, -1);
-        if (bytes >= 0) {
+        if (bytes > 0 || (bytes == 0 && strcmp(rows[i].key, "device_bytes") != 0)) {
             printf("  %-26s %s\n", rows[i].what, tn_cli_size_text(size, bytes));
         }
     }

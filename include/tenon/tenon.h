@@ -331,8 +331,10 @@ typedef struct tenon_tensor {
 
 /* Zero copy. Tensors of the caller are dense and row-major: no strides, elements native-endian, 4- and 2-bit ones in a byte each (signed ones
    sign-extended), string cells as const char *. tenon_session_bind_input reads them where they lie, aligned to their element;
-   tenon_session_bind_output writes a result where it shall be, aligned to 8 bytes (64 is best for both). Either is without any copy where
-   the model's input or output is a tensor; a result that is an input or a constant of the model is copied into its buffer. A run refuses
+   tenon_session_bind_output writes a result where it shall be, aligned to 8 bytes (64 is best for both). Either is without any copy on the CPU
+   where the model's input or output is a tensor; a result that is an input or a constant of the model is copied into its buffer. A device with memory
+   of its own copies (device_copied_bytes of STATISTICS counts it); hexagon shares what the session allocates: tenon_session_set_input, and results
+   read at tenon_session_output. A run refuses
    a buffer of a wanted output that overlaps an input by reference or another such buffer (INVALID_ARGUMENT). Weights stay in the mapped file where their type and alignment allow (copied_bytes of MODEL tells
    what had to be copied) and packed weights are shared by all sessions of a model. */
 
@@ -439,7 +441,9 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
                   layout_*, dtype, shape of operand 0 and result 0; "precision" in sub-flows: how the result is kept
      PLACEMENT   {"cpu": {"nodes": n, "macs": n}}
      MEMORY      {"arena_bytes", "lower_bound_bytes", "scratch_bytes" (of the arena, by the step that takes most), "packed_bytes", "input_bytes",
-                  "output_bytes", "peak_bytes": arena, packed weights, inputs and results, which is what memory_limit is compared with;
+                  "output_bytes", "device_bytes": what sub-flows keep on other devices (weights, tensors between their nodes; each session
+                  counts what it shares), on top of the rest and under no memory_limit,
+                  "peak_bytes": arena, packed weights, inputs and results, which is what memory_limit is compared with;
                   where "exact" is false, of the last run: the most of it at one time, with stages, bodies, what loops hold from step to step and
                   results of unknown size (in blocks of 2^k or 1.5 x 2^k bytes), never above the limit; before a run, of what is planned (null while a stage is not),
                   "exact": true or false,

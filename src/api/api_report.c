@@ -236,7 +236,7 @@ tenon_status tenon_model_report(tenon_model *model, tenon_report_kind kind, char
 typedef struct reporting {
     tn_text *text;
     const tenon_session *session;
-    size_t stages, base, lower, scratch, packed, inputs, outputs;
+    size_t stages, base, lower, scratch, packed, inputs, outputs, on_devices;
     uint64_t peak;
     const char *device;
     uint64_t nodes, macs;
@@ -271,7 +271,9 @@ static void visit_memory(const tn_plan *plan, void *context)
     r->exact = r->exact && plan->memory.exact;
     r->open = r->open || (plan->rest_program && !tn_program_plan(plan->rest_program));
     for (size_t i = 0; i < plan->n_steps; i++) {
+        const tn_flow *flow = plan->flows ? plan->flows[i] : NULL;
         r->scratch = TN_MAX(r->scratch, plan->steps[i].scratch_bytes);
+        r->on_devices += flow && flow->device->vtable->memory ? flow->device->vtable->memory(flow) : 0;
     }
 }
 
@@ -325,6 +327,7 @@ static void write_memory(tn_text *text, const tenon_session *session, const tn_p
     tn_json_key_int(text, "packed_bytes", r.packed);
     tn_json_key_int(text, "output_bytes", r.outputs);
     tn_json_key_int(text, "input_bytes", r.inputs);
+    tn_json_key_int(text, "device_bytes", r.on_devices);
     tn_json_key(text, "peak_bytes");
     const tn_plan *plan = tn_program_plan(program);
     if (!plan->memory.exact && plan->counted) {

@@ -370,6 +370,16 @@ static void test_shared_crash(void **state)
     assert_false(has_children());
 }
 
+static bool on_devices(tenon_session *session)
+{
+    char *json = NULL;
+    assert_int_equal(tenon_report(session, TENON_REPORT_MEMORY, &json, NULL), TENON_OK);
+    assert_non_null(strstr(json, "\"device_bytes\":"));
+    const bool some = !strstr(json, "\"device_bytes\":0");
+    tenon_report_destroy(json);
+    return some;
+}
+
 // The program cannot come back: the CPU takes over, unless strict says that this is an error.
 static void test_policy(void **state)
 {
@@ -385,8 +395,8 @@ static void test_policy(void **state)
     other.session = make_session(model, "hexagon");
     assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
     assert_int_equal(tenon_session_run(other.session, NULL, 0, &error), TENON_OK);
-    // Strict from the start would refuse the model: its border, from float32 to bytes, is the CPU's.
     other.session->context.strict = TENON_STRICT_DEVICE;
+    assert_true(on_devices(s.session));
     const tn_hex_transport *good = link_of(s.session)->transport;
     end_program(link_of(s.session), &refusing);
     assert_int_equal(tenon_session_run(other.session, NULL, 0, &error), TENON_DEVICE);
@@ -395,6 +405,7 @@ static void test_policy(void **state)
     error = NULL;
     assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
     assert_true(right(&s));
+    assert_false(on_devices(s.session));
     assert_int_equal(tenon_report(s.session, TENON_REPORT_STATISTICS, &json, NULL), TENON_OK);
     assert_non_null(strstr(json, "\"device_fallbacks\":1"));
     tenon_report_destroy(json);
