@@ -245,6 +245,8 @@ static tn_cl_context *open_fake(tn_heap *heap)
         cl->driver.WaitForEvents = fake_wait;
         cl->driver.ReleaseEvent = fake_release;
         cl->driver.Finish = fake_finish;
+        cl->facts.is_cpu = true;      // whatever runs the kernels: groups of the made-up device run one after another, unless a case says more
+        cl->facts.units = 2;
         memset(&fake, 0, sizeof fake);
     }
     return cl;
