@@ -15,9 +15,9 @@
 #include "exec/hexagon/dsp/vec/hx_line.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { TILE = TN_HX_TILE, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64, VTCM_VECTORS = 32, JOB_TILES = 4 };
+enum { TILE = TN_HX_TILE, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64, VTCM_VECTORS = 32, JOB_TILES = 6 };
 // ahead: bytes read beyond the last. Of few vectors float_rne does too many pairs twice.
-enum { FEW_STEPS = 6, WEIGHTS_AHEAD = 64, MANY_VECTORS = 16 };
+enum { FEW_STEPS = 6, WEIGHTS_AHEAD = 64, GAP = 64, MANY_VECTORS = 16 };
 
 typedef struct conv_plan {
     tn_hx_taps taps;
@@ -28,7 +28,7 @@ typedef struct conv_plan {
     int32_t tiles;
     uint8_t *modes;              // [tiles]
     tn_hx_conv_line *lines;      // [tiles][8], of windows of one pixel in float_rne; NULL: none
-    int8_t *downs;               // [tiles]: of a tile's lines; -1: it has none
+    int8_t *downs;               // [tiles]: of a tile's lines, and GAP where one has a gap; -1: it has none
     int32_t *offsets;            // [steps] from the first plane a tile reads
     int32_t *first_plane;        // [tiles]
     uint8_t *weights;            // [tiles][steps][8][4]
@@ -217,7 +217,7 @@ static void pack_tile(const tn_hx_graph *graph, const tn_hx_node *node, conv_pla
     }
 }
 
-// Lines for the n channels of a tile: all with as many bits of fraction, none with a gap. Returns `down`, or -1.
+// Lines for the n channels of a tile: all with as many bits of fraction. Returns what stands in `downs`.
 static int8_t find_lines(const tn_hx_requant *r, int32_t n, const tn_hx_attr *a, int32_t zero, tn_hx_conv_line *lines)
 {
     int32_t fewest = TN_HX_LINE_FRACTION_MAX;
@@ -226,14 +226,17 @@ static int8_t find_lines(const tn_hx_requant *r, int32_t n, const tn_hx_attr *a,
         fewest = fraction < fewest ? fraction : fewest;
     }
     tn_hx_line line = {0};
+    int32_t gap = 0;
     for (int32_t i = 0; i < TILE; i++) {   // those beyond n as the last
-        if (i < n && (!fewest || !tn_hx_line_find(&line, &r[i], a->rounding, zero, a->low, a->high, fewest) || line.limit ||
+        if (i < n && (!fewest || !tn_hx_line_find(&line, &r[i], a->rounding, zero, a->low, a->high, fewest) ||
                       line.down + 16 != fewest)) {
             return -1;
         }
-        lines[i] = (tn_hx_conv_line){line.start, line.multiplier, line.left, (int32_t)((uint16_t)line.low * 0x00010001u)};
+        lines[i] = (tn_hx_conv_line){line.start, line.multiplier, line.left, (int32_t)((uint16_t)line.low * 0x00010001u),
+                                     (int32_t)((uint32_t)line.limit * 0x00010001u), 0};
+        gap = line.limit ? GAP : gap;
     }
-    return (int8_t)line.down;
+    return (int8_t)(line.down | gap);
 }
 
 static uint32_t requant_bytes(const conv_plan *plan) { return (uint32_t)plan->tiles * TILE * sizeof *plan->requant; }
@@ -371,8 +374,6 @@ typedef struct conv_tile {
     uint8_t *to[2];
     int32_t steps, stride;       // stride: between planes, where there is one tap
     int32_t zero, low, high;
-    const tn_hx_conv_line *lines;   // NULL: none
-    int32_t down;
 } conv_tile;
 
 // One step: the pixels of one tap of one plane by the weights of all channels of the tile.
@@ -470,15 +471,13 @@ typedef int32_t pairs_fn(const tn_hx_conv_job *);
 
 // Vectors [from, end) of a plain tile of eight channels in a narrow mode. Where they are odd and steps are few, one more: planes have room for
 // it, and a vector alone takes longer. again: the way of the vectors that are left.
-static void run_pairs(const conv_tile *t, int32_t from, int32_t end, pairs_fn *pairs, span_fn *again)
+static void run_pairs(const conv_tile *t, tn_hx_conv_job job, int32_t from, int32_t end, pairs_fn *pairs, span_fn *again)
 {
     if ((end - from) % 2 && t->steps > FEW_STEPS) {
         end--;
         again(t, end, end + 1);
     }
-    tn_hx_conv_job job = {.stride = t->stride, .weights = (const uint8_t *)t->weights, .constants = t->lines ? (const void *)t->lines : t->requant, .down = t->down, .pairs = (end - from + 1) / 2,
-                          .rounds = t->steps - 1, .zero = t->zero * 0x00010001, .low = (int32_t)((uint32_t)t->low * 0x01010101u),
-                          .high = (int32_t)((uint32_t)t->high * 0x01010101u)};
+    job.pairs = (end - from + 1) / 2;
     while (job.pairs > 0) {
         const int32_t at = from * TN_HX_VECTOR, all = job.pairs;
         job.x = t->x + t->offsets[0] + at;
@@ -509,7 +508,10 @@ static void run_job(void *context, uint32_t index)
     int32_t tile = run->first + begin;
     conv_tile t = {.offsets = plan->offsets, .steps = plan->steps, .stride = (int32_t)plan->taps.plane_bytes, .zero = run->y->zero,
                    .low = run->attr->low, .high = run->attr->high};
-    const uint8_t *weights = run->weights + (uint32_t)begin * weights_bytes, *x = plan->taps.direct ? tn_hx_plane(run->x, run->image, 0) : run->phases;
+    tn_hx_conv_job job = {.stride = t.stride, .rounds = t.steps - 1, .zero = t.zero * 0x00010001, .low = (int32_t)((uint32_t)t.low * 0x01010101u),
+                          .high = (int32_t)((uint32_t)t.high * 0x01010101u)};
+    const uint8_t *weights = run->weights + (uint32_t)begin * weights_bytes;
+    const uint8_t *x = plan->taps.direct ? tn_hx_plane(run->x, run->image, 0) : run->phases;
     uint8_t *to = tn_hx_plane(run->y, run->image, 2 * tile);
     for (int32_t i = 0; i < all; i++, tile++, weights += weights_bytes, to += 2 * y_bytes) {
         const int32_t quads = run->y->planes - 2 * tile > 1 ? 2 : 1;
@@ -520,14 +522,21 @@ static void run_job(void *context, uint32_t index)
         t.to[1] = quads == 2 ? to + y_bytes : NULL;
         const int mode = plan->modes[tile];
         span_fn *span = spans[plain][quads - 1][mode];
-        t.lines = plan->lines && plan->downs[tile] >= 0 ? plan->lines + tile * TILE : NULL;
-        t.down = t.lines ? plan->downs[tile] : 0;
-        pairs_fn *pairs = t.lines                                                     ? tn_hx_conv_pairs_line
-                          : mode == TN_HX_Q31_NARROW                                  ? tn_hx_conv_pairs_q31
+        pairs_fn *pairs = mode == TN_HX_Q31_NARROW                                  ? tn_hx_conv_pairs_q31
                           : mode == TN_HX_RNE_NARROW && end - from >= MANY_VECTORS ? tn_hx_conv_pairs_rne
                                                                                        : NULL;
+        job.weights = weights;
+        job.constants = t.requant;
+        if (plan->lines && plan->downs[tile] >= 0) {
+            const int32_t down = plan->downs[tile] & (GAP - 1);
+            pairs = plan->downs[tile] & GAP ? tn_hx_conv_pairs_even_line : tn_hx_conv_pairs_line;
+            job.constants = plan->lines + tile * TILE;
+            job.down = down;
+            job.odd = t.zero & 1 ? 0 : 0x00010001 << down;
+            job.bits = ((2 << down) - 1) * 0x00010001;
+        }
         if (plain && quads == 2 && t.steps > 1 && pairs) {
-            run_pairs(&t, from, end, pairs, span);
+            run_pairs(&t, job, from, end, pairs, span);
         } else {
             span(&t, from, end);
         }

@@ -15,7 +15,7 @@ int tn_hx_conv_requant(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_r
 // The same from what the weights add up to.
 void tn_hx_conv_requant_sums(const tn_hx_graph *graph, const tn_hx_node *node, tn_hx_requant *r, int32_t channel, tn_hx_weight_sums sums);
 
-// What a loop of hx_conv_pairs.S works on; it knows the offsets, and those in tn_hx_requant.
+// What the loops of hx_conv_pairs.S and hx_conv_lines.S work on; they know the offsets, and those in tn_hx_requant.
 typedef struct tn_hx_conv_job {
     const uint8_t *x;            // first vector of the first plane
     int32_t stride;              // from plane to plane
@@ -24,17 +24,18 @@ typedef struct tn_hx_conv_job {
     uint8_t *to[2];
     int32_t pairs, rounds;       // of vectors, one at least; steps but for the first, one at least
     int32_t zero, low, high;     // halves; bytes
-    int32_t down;                // of lines
+    int32_t down, odd, bits;     // of lines; the last two halves
 } tn_hx_conv_job;
 
-// A channel's line, see hx_line.h; lower: the multiplier's lower half, in both halves.
+// A channel's line, see hx_line.h; lower: the multiplier's lower half, it and limit in both halves.
 typedef struct tn_hx_conv_line {
-    int32_t start, multiplier, left, lower;
+    int32_t start, multiplier, left, lower, limit, unused;
 } tn_hx_conv_line;
 
 int32_t tn_hx_conv_pairs_q31(const tn_hx_conv_job *job);
 int32_t tn_hx_conv_pairs_rne(const tn_hx_conv_job *job);
 int32_t tn_hx_conv_pairs_line(const tn_hx_conv_job *job);
+int32_t tn_hx_conv_pairs_even_line(const tn_hx_conv_job *job);
 
 // Depthwise convolution is a kernel of its own.
 int tn_hx_depthwise_fits(const tn_hx_graph *graph, const tn_hx_node *node);
