@@ -301,7 +301,8 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     if (!plan->offsets || !plan->requant || !plan->modes) {
         return TN_HEX_WHY_LIMIT;
     }
-    if (plan->taps.n == 1 && plan->steps > 1 && node->attr.rounding == TN_HEX_FLOAT_RNE) {
+    // Lines take long to find. They pay where results are many beside their products.
+    if (plan->taps.n == 1 && plan->steps > 1 && inner <= group_out && node->attr.rounding == TN_HEX_FLOAT_RNE) {
         plan->lines = tn_hx_pool_take(&graph->pool, lines_bytes(plan));
         tn_hx_packed_room(graph, lines_bytes(plan));
         tn_hx_packed_room(graph, (uint32_t)plan->tiles);
@@ -326,8 +327,8 @@ static uint32_t keep_lines(tn_hx_graph *graph, conv_plan *plan, int fresh)
         return TN_HEX_WHY_LIMIT;
     }
     for (int32_t i = 0; i < plan->tiles * TILE; i++) {
-        const int8_t down = plan->downs[i / TILE];
-        if (down < -1 || down > TN_HX_LINE_FRACTION_MAX - 16 || (uint32_t)plan->lines[i].left > 31) {
+        const int32_t down = plan->downs[i / TILE];
+        if (down < -1 || (down >= 0 && (down & ~GAP) > TN_HX_LINE_FRACTION_MAX - 16) || (uint32_t)plan->lines[i].left > 31) {
             return TN_HEX_WHY_RANGE;
         }
     }
