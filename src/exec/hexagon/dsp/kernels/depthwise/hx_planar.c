@@ -43,11 +43,10 @@ static int set_channel(tn_hx_planar_channel *c, const tn_hx_requant *r, const in
     return line || mode == TN_HX_Q31_NARROW;
 }
 
-// Channels of all planes with at most so many bits of fraction. Returns the fewest that a channel has.
-static int32_t set_channels(tn_hx_planar *planar, const int8_t *w, const tn_hx_value *y, const tn_hx_attr *attr, const tn_hx_requant *requant,
+// Channels of all planes with at most so many bits of fraction.
+static void set_channels(tn_hx_planar *planar, const int8_t *w, const tn_hx_value *y, const tn_hx_attr *attr, const tn_hx_requant *requant,
                             const uint8_t *modes, int32_t most)
 {
-    int32_t fewest = most;
     for (int32_t plane = 0; plane < y->planes; plane++) {
         int fits = 1;
         for (int32_t c = 4 * plane; c < 4 * plane + 4; c++) {
@@ -57,11 +56,19 @@ static int32_t set_channels(tn_hx_planar *planar, const int8_t *w, const tn_hx_v
                 *channel = channel[-1];   // lanes of no channel
             } else if (!set_channel(channel, &requant[c], w + attr->kernel[0] * attr->kernel[0] * c, y, attr, modes[plane], most)) {
                 fits = 0;
-            } else if (channel->by != BY_Q31 && channel->line.down + 16 < fewest) {
-                fewest = channel->line.down + 16;
             }
         }
         planar->fits[plane] = (uint8_t)fits;
+    }
+}
+
+// Bits of fraction that the lines of n channels can all have.
+static int32_t find_fewest(const tn_hx_requant *requant, int32_t n, int rounding)
+{
+    int32_t fewest = TN_HX_LINE_FRACTION_MAX;
+    for (int32_t c = 0; c < n; c++) {
+        const int32_t fraction = tn_hx_line_fraction(&requant[c], rounding);
+        fewest = fraction && fraction < fewest ? fraction : fewest;
     }
     return fewest;
 }
@@ -210,8 +217,8 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
         return TN_HEX_WHY_LIMIT;
     }
     const int groups = planar->kernel == 5 || planar->vectors <= FEW_VECTORS;   // a loop over planes, whose lines have one shift
-    int32_t fewest = fresh ? set_channels(planar, w, y, &node->attr, requant, modes, TN_HX_LINE_FRACTION_MAX) : 0;
-    if (fresh && groups) {
+    int32_t fewest = groups && fresh ? find_fewest(requant, y->dims[1], planar->rounding) : TN_HX_LINE_FRACTION_MAX;
+    if (fresh) {
         set_channels(planar, w, y, &node->attr, requant, modes, fewest);
     }
     const uint32_t why = keep_channels(graph, planar, y, &fewest, fresh);
