@@ -19,6 +19,8 @@ static uint8_t plan_block(const tn_work *work)
     return work->context->cpu.features & TN_CPU_AVX512 ? TN_LAYOUT_NCHW16C : TN_LAYOUT_NCHW8C;
 }
 
+static bool reads_blocks(const tn_kernel *row, int index) { return index == 0 || (index < 8 && row->layouts.blocked_in >> index & 1); }
+
 uint8_t tn_work_operand_layout(const tn_work *work, const tn_node *node, const tn_kernel *row, uint8_t in, uint8_t out, int index)
 {
     const tn_value *value = node->in[index];
@@ -26,7 +28,7 @@ uint8_t tn_work_operand_layout(const tn_work *work, const tn_node *node, const t
         return TN_LAYOUT_PLAIN;
     }
     if (row->layouts.in != TN_LAYOUT_SAME) {
-        return index == 0 || (index < 8 && row->layouts.blocked_in >> index & 1) ? in : TN_LAYOUT_PLAIN;
+        return reads_blocks(row, index) ? in : TN_LAYOUT_PLAIN;
     }
     const tn_shape *mine = &work->facts[value->id].shape, *result = &work->facts[node->out[0]->id].shape;
     return mine->rank == result->rank && mine->rank > 1 && mine->dims[1] == result->dims[1] ? out : TN_LAYOUT_PLAIN;
@@ -132,6 +134,17 @@ typedef struct gather {
     uint64_t macs;
 } gather;
 
+// Constants are never converted: a row that wants one of them in blocks, as data rather than as weights that it packs, cannot have it.
+static bool wants_constant(const tn_node *node, const tn_kernel *row, uint8_t in)
+{
+    for (int i = 0; i < node->n_in && row->layouts.in != TN_LAYOUT_SAME && in != TN_LAYOUT_PLAIN; i++) {
+        if (node->in[i] && node->in[i]->constant && reads_blocks(row, i)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 static void consider(gather *g, const tn_kernel *row, uint8_t in, uint8_t out)
 {
     tn_tensor tensors[TN_MAX_IN + TN_MAX_OUT];
@@ -139,7 +152,7 @@ static void consider(gather *g, const tn_kernel *row, uint8_t in, uint8_t out)
     tn_query query;
     const char *why = NULL;
     tn_work_query(g->work, g->node, in, out, row, &query, tensors, pointers);
-    if (g->count == TN_MAX_CHOICES || !tn_kernel_accepts(row, &query, g->work->context->cpu.features, &why)) {
+    if (g->count == TN_MAX_CHOICES || wants_constant(g->node, row, in) || !tn_kernel_accepts(row, &query, g->work->context->cpu.features, &why)) {
         return;
     }
     tn_choice *choice = &g->choices[g->count++];

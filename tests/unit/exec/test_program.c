@@ -356,10 +356,40 @@ static void random_joins(void **unused)
     free(weights);
 }
 
+// Data that is a constant lies plain, whatever blocks the fast rows would like: convolutions pointwise, by Winograd and by channel.
+static void constant_data(void **unused)
+{
+    static const struct { int64_t out, window, group; } cases[] = {{24, 1, 1}, {16, 3, 1}, {32, 3, 1}, {16, 3, 16}, {16, 1, 16}};
+    fixture f;
+    static int64_t ones[] = {1, 1, 1, 1};
+    float *data = noise(8 * 35, 3), *map = noise(16 * 81, 4), *weights = noise(32 * 16 * 9, 5);
+    const tn_tensor x = {.dtype = TN_F32, .shape = tn_shape_of(4, (const int64_t[]){1, 8, 5, 7}), .data = data};
+    const tn_shape at = tn_shape_of(4, (const int64_t[]){1, 16, 9, 9});
+    (void)unused;
+    for (int i = 0; i < (int)(2 * TN_COUNT(cases)); i++) {
+        open_fixture(&f, i % 2 ? NULL : "portable");
+        tn_graph *g = joining(&f.heap, 8);
+        tn_conv_attr attr = *(const tn_conv_attr *)tn_op_conv.defaults;
+        attr.group = cases[i / 2].group;
+        attr.pads = cases[i / 2].window == 3 ? (tn_ints){ones, 4, true} : attr.pads;
+        const tn_shape s = tn_shape_of(4, (const int64_t[]){cases[i / 2].out, 16 / attr.group, cases[i / 2].window, cases[i / 2].window});
+        tn_value *c = tn_graph_constant(g, "map", TN_F32, &at, map, false), *w = tn_graph_constant(g, "w", TN_F32, &s, weights, false);
+        tn_value *y = add(g, &tn_op_conv, "y", &attr, c, w);
+        tn_graph_add_output(g, add(g, &tn_op_tanh, "t", NULL, y, NULL));
+        tn_graph_add_output(g, add(g, &tn_op_tanh, "u", NULL, g->inputs[0], NULL));
+        run_joins(&f, g, &x, SIZE_MAX);
+        tn_graph_destroy(g);
+        close_fixture(&f);
+    }
+    free(data);
+    free(map);
+    free(weights);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_shapes_portable), cmocka_unit_test(any_shapes_best),
                                        cmocka_unit_test(cached_run_takes_nothing), cmocka_unit_test(parts_are_made_in_the_join),
-                                       cmocka_unit_test(random_joins)};
+                                       cmocka_unit_test(random_joins), cmocka_unit_test(constant_data)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
