@@ -50,6 +50,19 @@ static void remove_nodes(tn_graph *graph, const bool *planned, bool which)
     }
 }
 
+// The rest's bodies are copies that read constants which passes made in the originals: those stay where they are.
+static tn_status keep_bodies(tn_work *work, const bool *planned)
+{
+    for (tn_node *node = work->graph->first; node; node = node->next) {
+        while (!planned[node->id] && node->n_bodies > 0) {
+            if (tn_graph_keep_body(work->graph, node, node->n_bodies - 1) != TN_OK) {
+                return tn_fail_memory(work->diag, node->name, sizeof *node->bodies);
+            }
+        }
+    }
+    return TN_OK;
+}
+
 static tn_status border_input(tn_work *work, tn_graph *rest, tn_value *copy, const tn_fact *fact)
 {
     tn_value *input = tn_graph_value(rest, NULL);
@@ -109,6 +122,7 @@ static tn_status split(tn_work *work)
         graph->outputs[i]->is_output = false;
     }
     graph->n_outputs = 0;
+    TN_TRY(keep_bodies(work, work->planned));
     remove_nodes(graph, work->planned, false);
     for (size_t i = 0; i < n_border; i++) {
         TN_TRY(tn_graph_add_output(graph, border[i]));
