@@ -703,30 +703,40 @@ static tn_status run_plan(tn_program *program, tn_run *run, const tn_tensor *inp
     return status;
 }
 
+// Times that parts of one run begin anew: each takes more from the plan around it, so it ends anyway, but not always soon.
+#define MAX_RENEWALS 64
+
 // What lies inside the plan - a later stage, a body, a result of unknown size, the state of a loop - was refused for memory although that was
-// as lean as it gets: the plan around it gives up as much. What its inside needs at least is then known, so the next plan leaves that free.
-// Only for memory_limit: the default limit is there to stop runs, not to begin them again.
-static tn_status make_leaner(tn_program *program, const tn_tensor *inputs, tn_diag *diag)
+// as lean as it gets: the plan around it gives up as much, and never less than before. What its inside needs at least is then known, so the
+// next plan leaves that free. Only for memory_limit: the default limit is there to stop runs, not to begin them again.
+static tn_status make_leaner(tn_program *program, tn_run *run, const tn_tensor *inputs, uint64_t *spare, bool *made)
 {
     const tn_plan_context *context = program->context;
-    const uint64_t spare = context->lacking + tn_plan_limit(context) - context->around - tn_plan_peak(program->plans);
+    const uint64_t inside = context->lacking + tn_plan_limit(context) - context->around - tn_plan_peak(program->plans);
+    if (inside <= *spare || run->renewals == MAX_RENEWALS) {
+        return TN_LIMIT;
+    }
+    *spare = inside;
+    run->renewals++;
     drop_first(program);
-    tn_diag_clear(diag);
-    TN_TRY(make_plan(program, inputs, spare, diag));
-    TN_TRY(bind_arena(program, program->plans, diag));
-    return bind_results(program, program->plans, diag);
+    tn_diag_clear(run->diag);
+    TN_TRY(make_plan(program, inputs, inside, run->diag));
+    TN_TRY(bind_arena(program, program->plans, run->diag));
+    TN_TRY(bind_results(program, program->plans, run->diag));
+    *made = true;
+    return TN_OK;
 }
 
 tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
 {
     tn_status status = tn_program_prepare(program, inputs, run->diag);
     bool planned = status == TN_OK;
+    uint64_t spare = 0;
     while (planned) {
         status = run_plan(program, run, inputs, results);
         planned = false;
         if (status == TN_LIMIT && program->context->limit_memory && program->context->lacking) {
-            status = make_leaner(program, inputs, run->diag);
-            planned = status == TN_OK;
+            status = make_leaner(program, run, inputs, &spare, &planned);
         }
     }
     return status;
