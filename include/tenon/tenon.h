@@ -286,9 +286,9 @@ typedef struct tenon_session_options {
                                        weights, and inputs and results, whether the caller lends memory for them or not. The exact peak
                                        as a limit changes nothing; below it cheaper kernels are chosen, and where none are left the LIMIT
                                        error says how much is needed. A stage, a body or a result of unknown size that finds no room makes
-                                       the run begin anew by a smaller plan (steps are then observed again; 64 times at most), which stays for these shapes: a later run's
-                                       results may then differ in the last places, and with such parts the error names what the part that failed
-                                       needs, not what comes after it.
+                                       the run begin anew by a smaller plan (steps are then observed again; 64 times at most), which stays for these shapes: after
+                                       other data that needs more, results may differ in the last places. Parts that had to be planned lean
+                                       are planned in each run. With such parts the error names what the one that failed needs at least.
                                        0: only the default limit below */
     const char *isa;                /* highest instruction set to use: "portable", "avx2", "avx512" ...; NULL: what is there */
     const char *pin;                /* "op=version[,op=version...]": choose kernel rows of these versions; NULL: none */

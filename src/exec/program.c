@@ -435,10 +435,13 @@ static void drop_first(tn_program *program)
     destroy_plan(plan);
 }
 
-// The plan found was made when the run held less around it: another is made, or the error says what is needed.
+// The plan found was made when the run held less around it: another is made, or the error says what is needed. And of parts, one that
+// was made lean in a run before is not what this run would have chosen at this point: results shall not depend on the runs before.
 static bool outgrown(tn_program *program)
 {
-    if (has_room(program->context, tn_plan_peak(program->plans))) {
+    const tn_plan_context *context = program->context;
+    const bool old = program->plans->lean && context->around > 0 && program->plans->serial <= context->plans_before;
+    if (!old && has_room(program->context, tn_plan_peak(program->plans))) {
         return false;
     }
     drop_first(program);
@@ -729,6 +732,7 @@ static tn_status make_leaner(tn_program *program, tn_run *run, const tn_tensor *
 
 tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
 {
+    program->context->plans_before = program->context->around ? program->context->plans_before : program->context->plans;
     tn_status status = tn_program_prepare(program, inputs, run->diag);
     bool planned = status == TN_OK;
     uint64_t spare = 0;
