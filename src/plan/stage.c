@@ -51,10 +51,10 @@ static void remove_nodes(tn_graph *graph, const bool *planned, bool which)
 }
 
 // The rest's bodies are copies that read constants which passes made in the originals: those stay where they are.
-static tn_status keep_bodies(tn_work *work, const bool *planned)
+static tn_status keep_bodies(tn_work *work)
 {
     for (tn_node *node = work->graph->first; node; node = node->next) {
-        while (!planned[node->id] && node->n_bodies > 0) {
+        while (!work->planned[node->id] && node->n_bodies > 0) {
             if (tn_graph_keep_body(work->graph, node, node->n_bodies - 1) != TN_OK) {
                 return tn_fail_memory(work->diag, node->name, sizeof *node->bodies);
             }
@@ -122,7 +122,7 @@ static tn_status split(tn_work *work)
         graph->outputs[i]->is_output = false;
     }
     graph->n_outputs = 0;
-    TN_TRY(keep_bodies(work, work->planned));
+    TN_TRY(keep_bodies(work));
     remove_nodes(graph, work->planned, false);
     for (size_t i = 0; i < n_border; i++) {
         TN_TRY(tn_graph_add_output(graph, border[i]));

@@ -26,6 +26,16 @@ static inline tn_cl_context *tn_unit_device(tn_heap *heap)
     return cl;
 }
 
+// The i-th mixture of what a device may be like and of tiles, for cases that are drawn.
+static inline void tn_unit_vary(tn_cl_context *cl, unsigned i)
+{
+    cl->buffers_only = i % 4 < 2;
+    cl->baked = i % 3 == 0;
+    cl->no_sampler = i % 5 == 0;
+    cl->filter_buffers = i % 2 == 0;
+    cl->tile_seed = i % 4 ? i + 1 : 0;
+}
+
 // Numbers from -1 to 1; free with free.
 static inline float *tn_unit_numbers(tn_rand *r, int64_t count)
 {

@@ -235,12 +235,8 @@ static void try(pair *p, tn_rand *r, const char *what, bool together)
 
 static void settings(unsigned i)
 {
-    device->buffers_only = i % 4 < 2;
-    device->baked = i % 3 == 0;
-    device->no_sampler = i % 5 == 0;
-    device->filter_buffers = i % 2 == 0;
+    tn_unit_vary(device, i);
     device->twins = i % 2 == 0;
-    device->tile_seed = i % 4 ? i + 1 : 0;
 }
 
 static void pairs_agree(void **state)

@@ -166,11 +166,7 @@ static void try(fork_t *f, tn_rand *r, const char *what, int wanted)
 
 static void settings(unsigned i)
 {
-    device->buffers_only = i % 4 < 2;
-    device->baked = i % 3 == 0;
-    device->no_sampler = i % 5 == 0;
-    device->filter_buffers = i % 2 == 0;
-    device->tile_seed = i % 4 ? i + 1 : 0;
+    tn_unit_vary(device, i);
     device->winograd = 1;
 }
 
