@@ -166,23 +166,32 @@ static bool is_listed(const saving *s, const tn_packed *packed)
     return false;
 }
 
-// In the order of execution, so that a first run reads the file from front to back.
+static void list(saving *s, const tn_packed *packed)
+{
+    if (!packed || !packed->source || is_listed(s, packed)) {
+        return;
+    }
+    const tn_packed **packs = tn_arena_grow(&s->arena, s->packs, s->n_packs, &s->packs_capacity, sizeof *packs);
+    if (!packs) {
+        s->no_memory = true;
+        return;
+    }
+    s->packs = packs;
+    packs[s->n_packs++] = packed;
+}
+
+// Constants in other layouts, then, in the order of execution, packed weights, so that a first run reads the file from front to back. Plain
+// copies are of no use: the file holds its constants aligned.
 static void visit_plan(const tn_plan *plan, void *context)
 {
-    saving *s = context;
+    for (size_t i = 0; i < plan->n_held; i++) {
+        if (strcmp(plan->held[i]->id, "aligned") != 0) {
+            list(context, plan->held[i]);
+        }
+    }
     for (size_t i = 0; i < plan->n_steps; i++) {
         for (int k = 0; k < TN_MAX_PACKS; k++) {
-            const tn_packed *packed = plan->steps[i].packed[k];
-            if (!packed || !packed->source || is_listed(s, packed)) {
-                continue;
-            }
-            const tn_packed **packs = tn_arena_grow(&s->arena, s->packs, s->n_packs, &s->packs_capacity, sizeof *packs);
-            if (!packs) {
-                s->no_memory = true;
-                return;
-            }
-            s->packs = packs;
-            packs[s->n_packs++] = packed;
+            list(context, plan->steps[i].packed[k]);
         }
     }
 }

@@ -46,8 +46,8 @@ typedef struct tn_types {
 
 // How a row wants its operands laid out: `in` for operand 0 (and for those in blocked_in), PLAIN for the rest, `out` for result 0.
 // in = TN_LAYOUT_SAME: the row works in any layout (elementwise families). Then result 0 has that layout, and so has every
-// operand that is not constant, has the result's rank and the result's dims[1]; the rest, and all constants, are PLAIN. The
-// query's tensors say which case it is.
+// operand that has the result's rank and the result's dims[1], of constants those alone that have the result's shape; the rest is
+// PLAIN. The query's tensors say which case it is.
 #define TN_LAYOUT_SAME 0xff
 
 typedef struct tn_layouts {
@@ -61,7 +61,8 @@ typedef struct tn_query {
     const void *attr;
     const char *name;                // node
     int n_in, n_out;
-    const tn_tensor *const *in;      // NULL: absent. layout is the row's. data is set for constants only (any alignment)
+    const tn_tensor *const *in;      // NULL: absent. layout is the row's. data is set for constants only (any alignment), and while
+                                     // rows are chosen only for those that stay PLAIN
     const tn_tensor *const *out;     // NULL: unused
     const tn_cpu *cpu;
     unsigned threads;                // for cost only: nothing that changes arithmetic may look at it

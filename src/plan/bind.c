@@ -97,6 +97,46 @@ static tn_status align_constant(bind *b, const tn_node *node, const tn_query *qu
     return TN_OK;
 }
 
+// A constant in another layout, by the reference, which reads at any alignment. Lanes past the channels are 0, so that the bytes are the same
+// each time.
+static void lay_out(void *dst, const tn_query *query, const void *params)
+{
+    tn_tensor result = *query->out[0];
+    tn_tensor *out[1] = {&result};
+    const tn_kernel *row = tn_registry_reference(query);
+    const tn_call call = {.op = query->op, .attr = query->attr, .name = query->name, .n_in = 1, .n_out = 1, .in = query->in, .out = out};
+    size_t bytes = 0;
+    (void)params;
+    result.data = dst;
+    if (tn_tensor_bytes(&result, &bytes) && row) {
+        memset(dst, 0, bytes);
+        row->run(&call);
+    }
+}
+
+// The conversion of a constant: its result is one of the packed forms that the plan holds.
+static tn_status bind_constant(bind *b, const tn_node *node)
+{
+    int from = b->slot_of[node->in[0]->id], to;
+    if (from < 0) {
+        TN_TRY(add_slot(b, node->in[0], TN_LEASE_PRIVATE, &from));
+    }
+    TN_TRY(add_slot(b, node->out[0], TN_LEASE_PRIVATE, &to));
+    const tn_tensor *in[1] = {&b->plan->slots[from].tensor}, *out[1] = {&b->plan->slots[to].tensor};
+    const tn_query query = {.op = node->op, .attr = node->attr, .name = node->name, .n_in = 1, .n_out = 1, .in = in, .out = out,
+                            .cpu = &b->work->context->cpu, .threads = 1};
+    const tn_pack pack = {.operand = 0, .id = "layout", .variant = out[0]->layout, .bytes = b->plan->slots[to].bytes, .pack = lay_out};
+    tn_packed *packed;
+    TN_TRY(count_packed(b, node, in[0], &pack));
+    if (b->work->dry) {
+        return TN_OK;
+    }
+    TN_TRY(tn_weights_take(b->plan->weights, &pack, &query, NULL, node->in[0]->weight != 0, NULL, &packed, b->work->diag));
+    b->plan->held[b->plan->n_held++] = packed;
+    b->plan->slots[to].tensor.data = packed->data;
+    return TN_OK;
+}
+
 static tn_status take_packs(bind *b, const tn_node *node, tn_step *step, const tn_query *query, const tn_prepare *prepare)
 {
     for (int i = 0; i < prepare->n_packs; i++) {
@@ -365,6 +405,9 @@ static tn_status bind_node(bind *b, const tn_node *node)
     const bool control = (node->op->flags & TN_OP_CONTROL) != 0;
     bool dynamic = false;
     int at = -1;
+    if (tn_work_made_once(node)) {
+        return bind_constant(b, node);
+    }
     for (int i = 0; i < node->n_in; i++) {
         if (node->in[i] && b->slot_of[node->in[i]->id] < 0) {
             TN_TRY(add_slot(b, node->in[i], TN_LEASE_PRIVATE, &at));

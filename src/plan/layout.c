@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planning step 6: layouts by price. Each node has a few rows that can run it, each with the layouts it wants and an estimated time.
 // A value that a consumer wants in another layout than its producer gives costs one conversion: one read and one write of the
-// tensor, paid once per layout however many consumers share it. Single nodes are changed as long as the sum falls; since that stops at
-// the nearest valley, the search begins at three different points and the best end counts. Nothing here looks at the thread count.
+// tensor, paid once per layout however many consumers share it; for a constant nothing, since it is converted while binding. Single
+// nodes are changed as long as the sum falls; since that stops at the nearest valley, the search begins at three different points and the
+// best end counts. Nothing here looks at the thread count.
 #include "ops/move/op_relayout.h"
 #include "plan/work.h"
 
@@ -24,13 +25,13 @@ static bool reads_blocks(const tn_kernel *row, int index) { return index == 0 ||
 uint8_t tn_work_operand_layout(const tn_work *work, const tn_node *node, const tn_kernel *row, uint8_t in, uint8_t out, int index)
 {
     const tn_value *value = node->in[index];
-    if (value->constant) {
-        return TN_LAYOUT_PLAIN;
-    }
     if (row->layouts.in != TN_LAYOUT_SAME) {
         return reads_blocks(row, index) ? in : TN_LAYOUT_PLAIN;
     }
     const tn_shape *mine = &work->facts[value->id].shape, *result = &work->facts[node->out[0]->id].shape;
+    if (value->constant && !tn_shape_equal(mine, result)) {
+        return TN_LAYOUT_PLAIN;
+    }
     return mine->rank == result->rank && mine->rank > 1 && mine->dims[1] == result->dims[1] ? out : TN_LAYOUT_PLAIN;
 }
 
@@ -41,7 +42,7 @@ static void describe(tn_work *work, const tn_value *value, uint8_t layout, tn_te
     tensor->dtype = fact->dtype;
     tensor->shape = fact->shape;
     tensor->layout = (tn_layout)layout;
-    tensor->data = value->constant ? value->constant->data : NULL;
+    tensor->data = value->constant && layout == value->constant->layout ? value->constant->data : NULL;
 }
 
 void tn_work_query(tn_work *work, const tn_node *node, uint8_t in, uint8_t out, const tn_kernel *row, tn_query *query, tn_tensor *tensors,
@@ -92,8 +93,9 @@ double tn_work_cost(tn_work *work, const tn_kernel *row, const tn_query *query, 
     return tn_kernel_cost(row, query, macs);
 }
 
-// The bytes that a row would hold for a node: packed weights, copies of weights that the file holds at an odd address, and its workspace.
-static void count_held(tn_work *work, const tn_query *query, tn_choice *choice)
+// The bytes that a row would hold for a node: packed weights, constants in its layout, copies of those that the file holds at an odd
+// address, and its workspace.
+static void count_held(tn_work *work, const tn_node *node, const tn_query *query, tn_choice *choice)
 {
     const tn_kernel *row = choice->row;
     if (work->byte_ns <= 0) {
@@ -111,11 +113,12 @@ static void count_held(tn_work *work, const tn_query *query, tn_choice *choice)
         bytes += (double)prepare.packs[i].bytes;
         packed[prepare.packs[i].operand] = true;
     }
-    for (int i = 0; i < query->n_in && row->aligned_constants; i++) {
+    for (int i = 0; i < query->n_in; i++) {
         size_t size;
-        if (query->in[i] && query->in[i]->data && !packed[i] && tn_work_misaligned(query->in[i]) && tn_tensor_bytes(query->in[i], &size)) {
-            bytes += (double)size;
-        }
+        const tn_tensor *in = query->in[i];
+        const bool copied = in && in->data && row->aligned_constants && !packed[i] && tn_work_misaligned(in);
+        const bool converted = in && node->in[i]->constant && in->layout != node->in[i]->constant->layout;
+        bytes += (copied || converted) && tn_tensor_bytes(in, &size) ? (double)size : 0;
     }
     choice->held = bytes;
     choice->passing = (double)prepare.scratch_bytes;
@@ -134,17 +137,6 @@ typedef struct gather {
     uint64_t macs;
 } gather;
 
-// Constants are never converted: a row that wants one of them in blocks, as data rather than as weights that it packs, cannot have it.
-static bool wants_constant(const tn_node *node, const tn_kernel *row, uint8_t in)
-{
-    for (int i = 0; i < node->n_in && row->layouts.in != TN_LAYOUT_SAME && in != TN_LAYOUT_PLAIN; i++) {
-        if (node->in[i] && node->in[i]->constant && reads_blocks(row, i)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void consider(gather *g, const tn_kernel *row, uint8_t in, uint8_t out)
 {
     tn_tensor tensors[TN_MAX_IN + TN_MAX_OUT];
@@ -152,12 +144,12 @@ static void consider(gather *g, const tn_kernel *row, uint8_t in, uint8_t out)
     tn_query query;
     const char *why = NULL;
     tn_work_query(g->work, g->node, in, out, row, &query, tensors, pointers);
-    if (g->count == TN_MAX_CHOICES || wants_constant(g->node, row, in) || !tn_kernel_accepts(row, &query, g->work->context->cpu.features, &why)) {
+    if (g->count == TN_MAX_CHOICES || !tn_kernel_accepts(row, &query, g->work->context->cpu.features, &why)) {
         return;
     }
     tn_choice *choice = &g->choices[g->count++];
     *choice = (tn_choice){.row = row, .in = in, .out = out, .cost = tn_work_cost(g->work, row, &query, g->macs)};
-    count_held(g->work, &query, choice);
+    count_held(g->work, g->node, &query, choice);
 }
 
 // "op=version" pins in the session's options: a row of another version does not count.
@@ -450,6 +442,8 @@ static void search_from(search *s, start from)
 
 // ---- conversions become nodes ----
 
+bool tn_work_made_once(const tn_node *node) { return node->op == &tn_op_relayout && node->in[0]->constant; }
+
 static tn_status insert_conversion(tn_work *work, tn_value *value, uint8_t layout)
 {
     tn_graph *graph = work->graph;
@@ -472,7 +466,7 @@ static tn_status insert_conversion(tn_work *work, tn_value *value, uint8_t layou
     work->layout[fresh->id] = layout;
     work->planned[node->id] = true;
     work->device[node->id] = value->producer ? work->device[value->producer->id] : work->device[before->id];
-    work->plan->n_conversions++;
+    work->plan->n_conversions += !tn_work_made_once(node);
     for (size_t u = value->n_uses; u-- > 0;) {
         const tn_use use = value->uses[u];
         if (use.node != node && wanted_layout(work, &use) == layout) {
@@ -509,7 +503,7 @@ static tn_status convert_value(tn_work *work, tn_value *value)
 static tn_status bind_conversions(tn_work *work)
 {
     for (tn_node *node = work->graph->first; node; node = node->next) {
-        if (node->op != &tn_op_relayout || work->chosen[node->id].row) {
+        if (node->op != &tn_op_relayout || work->chosen[node->id].row || tn_work_made_once(node)) {
             continue;
         }
         tn_choice choices[TN_MAX_CHOICES];
@@ -628,7 +622,7 @@ tn_status tn_plan_layout(tn_work *work)
     const size_t n_values = work->graph->n_values;
     for (size_t i = 0; i < n_values; i++) {
         tn_value *value = work->graph->values[i];
-        if (value && !value->constant) {
+        if (value) {
             TN_TRY(convert_value(work, value));
         }
     }

@@ -20,14 +20,14 @@ typedef struct order {
     uint32_t *uses;               // by value: reads that are still to come
 } order;
 
-// Bytes in the arena: what comes from outside has none there, nor has a result of the model.
+// Bytes in the arena: what comes from outside has none there, nor has a converted constant or a result of the model.
 static size_t value_bytes(tn_work *work, const tn_value *value)
 {
     size_t bytes = 0;
     const tn_fact *fact = tn_work_fact(work, value);
     const tn_tensor tensor = {.dtype = fact->dtype, .shape = fact->shape, .layout = (tn_layout)work->layout[value->id]};
     const bool result = value->is_output && !work->plan->rest;
-    return value->producer && !result && tn_tensor_bytes(&tensor, &bytes) ? bytes : 0;
+    return value->producer && !tn_work_made_once(value->producer) && !result && tn_tensor_bytes(&tensor, &bytes) ? bytes : 0;
 }
 
 // The ids of a node's values, each once, in the order of its operands.

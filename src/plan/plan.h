@@ -75,7 +75,7 @@ typedef struct tn_plan {
     tn_arena arena;                   // slots, steps, parameters
     tn_graph *graph;                  // the work graph: nodes as run
     tn_weights *weights;
-    tn_packed **held;                 // aligned copies of constants
+    tn_packed **held;                 // constants that are read as they are: aligned copies, those in another layout
     size_t n_held;
     tn_slot *slots;
     size_t n_slots;

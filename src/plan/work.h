@@ -55,6 +55,9 @@ void tn_work_query(tn_work *work, const tn_node *node, uint8_t in, uint8_t out, 
 // Layout that operand `index` must have when the row runs with operand 0 in `in` and result 0 in `out`.
 uint8_t tn_work_operand_layout(const tn_work *work, const tn_node *node, const tn_kernel *row, uint8_t in, uint8_t out, int index);
 
+// A conversion of a constant: done while binding, kept beside the packed weights, no step of the run.
+bool tn_work_made_once(const tn_node *node);
+
 // A constant that a row reads in place has to be copied: the file holds it at an address that its type does not allow.
 bool tn_work_misaligned(const tn_tensor *constant);
 

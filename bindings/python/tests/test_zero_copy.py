@@ -419,6 +419,21 @@ class Files(unittest.TestCase):
         with self.assertRaises(tenon.Error):
             tenon.convert(DIGITS, self.out, shapes={"nobody": (1,)})
 
+    def test_constants_in_the_layout_of_their_readers_are_in_the_file(self):
+        rng = np.random.default_rng(1)
+        w, scale = rng.standard_normal((16, 1, 3, 3), np.float32), rng.standard_normal((1, 16, 9, 9), np.float32)
+        dims, pads = [1, 16, 9, 9], {"pads": [1, 1, 1, 1], "group": 16}
+        nodes = [tiny.node("Conv", ["x", "w"], ["a"], **pads), tiny.node("Mul", ["a", "scale"], ["b"]), tiny.node("Tanh", ["b"], ["c"]),
+                 tiny.node("Conv", ["c", "w"], ["y"], **pads)]
+        model = tiny.model(nodes, [("x", tiny.FLOAT, dims)], [("y", tiny.FLOAT, dims)],
+                           [tiny.array(w, "w", tiny.FLOAT), tiny.array(scale, "scale", tiny.FLOAT)])
+        x = {"x": rng.standard_normal(dims, np.float32)}
+        tenon.convert(model, self.out)
+        with tenon.InferenceSession(model, threads=1) as a, tenon.InferenceSession(self.out, threads=1) as b:
+            np.testing.assert_array_equal(a.run(None, x)[0], b.run(None, x)[0])
+            self.assertGreater(a.report("statistics")["weights_packed"], 0)
+            self.assertEqual(b.report("statistics")["weights_packed"], 0)
+
     def test_each_target_finds_the_form_that_it_runs(self):
         """A quantised model, with and without zero points: nothing is packed, the bits are the model's, for each target and precision."""
         int8, rng = 3, np.random.default_rng(1)
