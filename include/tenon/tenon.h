@@ -279,7 +279,8 @@ typedef struct tenon_session_options {
     size_t struct_size;
     const char *device;             /* "cpu", "opencl", "hexagon"; NULL: the best there is, of those that need no name. A named device that is absent is an error at create */
     unsigned threads;               /* 0: one for each core */
-    const char *precision;          /* "fp32"; "fp16" (device opencl: stored as halves), "bf16" (cpu: operands of products and convolutions), summed in fp32; "int8": quantised by `calibration`; NULL: fp32,
+    const char *precision;          /* "fp32"; "fp16" (device opencl: stored as halves), "bf16" (cpu: operands of products and convolutions), summed in fp32;
+                                       "fp16_pure" (device opencl with cl_khr_fp16: convolutions also multiply in halves; else as "fp16", which is told); "int8": quantised by `calibration`; NULL: fp32,
                                        and for a model that comes quantised, on the CPU alone, integers where those are faster */
     unsigned strict;                /* TENON_STRICT_* */
     uint64_t memory_limit;          /* bytes that a run may take, counted as peak_bytes of MEMORY is: arena with workspaces, packed

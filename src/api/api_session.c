@@ -127,20 +127,21 @@ static tn_status set_cpu(tenon_session *session, const tenon_session_options *op
     const unsigned pooled = options->pool ? tn_pool_shared_threads(options->pool->shared) : 0;
     session->context.threads = options->threads ? options->threads : pooled ? pooled : session->context.cpu.cores;
     session->context.threads = pooled ? TN_MIN(pooled, session->context.threads) : session->context.threads;
-    const bool half = options->precision && strcmp(options->precision, "fp16") == 0;
+    const bool pure = options->precision && strcmp(options->precision, "fp16_pure") == 0;
+    const bool half = pure || (options->precision && strcmp(options->precision, "fp16") == 0);
     const bool bf16 = options->precision && strcmp(options->precision, "bf16") == 0;
     if (options->precision && !half && !bf16 && strcmp(options->precision, "fp32") != 0 && strcmp(options->precision, "int8") != 0) {
-        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision of this build; there are: fp32, fp16, bf16, int8", options->precision);
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "'%s' is not a precision of this build; there are: fp32, fp16, fp16_pure, bf16, int8", options->precision);
     }
     if (half && (!options->device || strcmp(options->device, "opencl") != 0)) {
-        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "fp16 is a precision of the device opencl only");
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "%s is a precision of the device opencl only", options->precision);
     }
     if (bf16 && options->device && strcmp(options->device, "cpu") != 0) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "precision", "bf16 is a precision of the device cpu only");
     }
     // Only rows of bf16 have a use for tile registers.
     session->context.cpu.features = bf16 ? tn_cpu_permit(session->context.cpu.features) | TN_CPU_BF16_WEIGHTS : session->context.cpu.features & ~(uint32_t)TN_CPU_AMX;
-    session->context.precision = half ? "fp16" : bf16 ? "bf16" : "fp32";
+    session->context.precision = pure ? "fp16_pure" : half ? "fp16" : bf16 ? "bf16" : "fp32";
     return make_workers(session, options, diag);
 }
 

@@ -179,7 +179,7 @@ class InferenceSession:
 
     model: path of a model file, or its bytes: `bytes` and read-only views of a mapping are read in place, others copied. Opening a .tenon file
     by its path, or as such a view, copies nothing; as `bytes` it is copied once, so that its packed weights lie aligned.
-    device: "cpu", "opencl", "hexagon", or None for the best that needs no name. threads: 0 for one per core. precision: "fp32", "fp16" (opencl), "bf16" (cpu), "int8"; None:
+    device: "cpu", "opencl", "hexagon", or None for the best that needs no name. threads: 0 for one per core. precision: "fp32", "fp16", "fp16_pure" (opencl), "bf16" (cpu), "int8"; None:
     "fp32", and for a model that comes quantised integers where the CPU is faster with them.
     calibration: for precision "int8", a list of feeds as for run(): activations are quantised by the ranges that they lead to.
     strict: True, or any of "device", "reference", "precision": what raises Error(FALLBACK) instead of logging a warning.

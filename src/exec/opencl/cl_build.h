@@ -79,6 +79,7 @@ typedef struct tn_cl_step {
     bool image, grid_out;             // it reads or writes images; writes a grid
     bool past;                        // one of its grids is past the device's image limits
     bool half_out, watched;           // of halves; it has the argument `watch`
+    bool halves;                      // multiplies in halves
     cl_event event;                   // of the last run, while timed
     uint64_t nanoseconds;             // of the last timed run
 } tn_cl_step;
@@ -106,9 +107,10 @@ typedef struct tn_cl_flow {
     tn_cl_mem *check;                 // one int: the first step that wrote outside its grid, or 0
     const char *store;                // "image" or "buffer": of grids within the device's limits; see run/cl_store.h
     tn_cl_prices prices;
-    char remark[192];
+    char remark[320];
     tn_flow_request request;          // what it was made for; half precision only
     tn_cl_mem *watch;                 // see run/cl_watch.h; NULL: nobody watches
+    bool halves;                      // arithmetic in halves was asked for, and the device has it
     cl_int overflow;                  // of the last run: a watched store was out of range
     const cl_int *zeros;              // as many as `watch` has
     bool watch_old;                   // it may hold what an earlier run noted
@@ -129,6 +131,7 @@ typedef struct tn_cl_build {
     tn_status status;
     const char *cache;                // folder of built programs, or NULL
     bool half;                        // grids hold f16, those of wide values excepted
+    bool halves;                      // then: kernels that know how multiply in halves, too
     double watch_limit;               // a store beyond it is noted; watch_all: also where grids hold f32
     bool watch_all;
     const tn_flow_listener *listener; // NULL: nobody listens, or what happens was told before
@@ -184,6 +187,10 @@ void tn_cl_begin(tn_cl_build *b, const char *file);
 // Grid `X`: X_READ(x, y), X_READ0(inside, x, y) which gives 0 where !inside. Written: Y_WRITE(x, y, texel).
 void tn_cl_in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem);
 void tn_cl_out_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem);
+// Right behind begin: the step multiplies in halves where that was asked for and operand, filters and result are kept in halves.
+void tn_cl_narrow(tn_cl_build *b, const tn_cl_mem *operand, const tn_cl_mem *filter, const tn_cl_mem *result);
+// As in_grid; X_READ is of type N4, so half4 in such a step.
+void tn_cl_in_narrow(tn_cl_build *b, const char *name, tn_cl_mem *mem);
 // A plain f32 tensor of at most four channels read as if it were the grid `name`: no conversion, for who reads each texel a few times.
 void tn_cl_in_planes(tn_cl_build *b, const char *name, tn_cl_mem *mem, const int64_t dims[4]);
 void tn_cl_in(tn_cl_build *b, const char *type, const char *name, tn_cl_mem *mem);

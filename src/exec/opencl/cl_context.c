@@ -128,6 +128,7 @@ tn_status tn_cl_context_open(tn_cl_context **out, const tn_cl_driver *driver, tn
     cl->twins = cl->filter_buffers;
     cl->baked = !cl->facts.is_cpu;
     cl->float_sums = cl->facts.is_cpu;
+    cl->halves = cl->facts.half;
     const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, (cl_context_properties)platform, 0};
     cl->context = cl->driver.CreateContext(properties, 1, &cl->id, NULL, NULL, &error);
     if (!cl->context) {

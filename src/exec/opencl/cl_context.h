@@ -54,6 +54,7 @@ typedef struct tn_cl_context {
     bool float_sums;                  // sums of products of bytes are made of floats, which CPUs multiply faster than 32-bit integers
     bool filter_buffers;              // filters are in buffers also where grids are images
     size_t lend_from;                 // bytes of tensors that are worth a buffer over host memory (run/cl_border.h)
+    bool halves;                      // compiles arithmetic in halves: cl_khr_fp16, or tests
     bool checked;                     // kernels report writes outside their grids
     pthread_mutex_t lock;             // over programs and tiles
     tn_cl_table tiles;

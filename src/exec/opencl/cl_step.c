@@ -181,39 +181,53 @@ static const char *first_column(tn_cl_build *b, const char *name, const tn_cl_me
     return text;
 }
 
-void tn_cl_in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem)
+// halves: texels are half4, of a grid of halves.
+static void in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem, bool halves)
 {
-    char column[48];
+    char column[48], read[16] = "READ_HALF4";
     if (!mem_arg(b, mem)) {
         return;
     }
     const spelling *s = &spellings[mem->element];
+    const char *texel = halves ? "half4" : s->texel;
     if (mem->image) {
         tn_text_add(&b->params, "__read_only image2d_t %s_", name);
         const char *x0 = first_column(b, name, mem, column);
         const bool border = !b->cl->no_sampler;
-        tn_text_add(&b->prologue, "#define %s_READ(px, py) read_image%s(%s_, %s(int2)((px)%s, (py)))\n", name, s->suffix, name,
-                    border ? "TEXEL, " : "", x0);
+        if (!halves) {
+            (void)snprintf(read, sizeof read, "read_image%s", s->suffix);
+        }
+        tn_text_add(&b->prologue, "#define %s_READ(px, py) %s(%s_, %s(int2)((px)%s, (py)))\n", name, read, name, border ? "TEXEL, " : "", x0);
         if (border) {
-            tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) read_image%s(%s_, TEXEL, (int2)((ok) ? (px)%s : -1, (py)))\n", name,
-                        s->suffix, name, x0);
+            tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) %s(%s_, TEXEL, (int2)((ok) ? (px)%s : -1, (py)))\n", name, read, name, x0);
         } else {
-            tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) ((ok) ? %s_READ(px, py) : (%s)(0))\n", name, name, s->texel);
+            tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) ((ok) ? %s_READ(px, py) : (%s)(0))\n", name, name, texel);
         }
         return;
     }
-    tn_text_add(&b->params, "__global const %s *%s_", s->stored, name);
+    tn_text_add(&b->params, "__global const %s *%s_", halves ? "half4" : s->stored, name);
     number(b, (int64_t)(mem->of ? mem->of->width : mem->width), name, "_pitch");
     const char *x0 = first_column(b, name, mem, column);
     tn_text_add(&b->prologue, "#define %s_READ(px, py) ", name);
-    if (mem->element == TN_CL_F16) {
+    if (mem->element == TN_CL_F16 && !halves) {
         tn_text_add(&b->prologue, "vload_half4((py) * %s_pitch + (px)%s, %s_)\n", name, x0, name);
     } else {
         tn_text_add(&b->prologue, mem->element == TN_CL_U8 ? "convert_uint4(%s_[%s_pitch * (py) + (px)%s])\n"
                                                            : "%s_[%s_pitch * (py) + (px)%s]\n", name, name, x0);
     }
-    tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) ((ok) ? %s_READ(px, py) : (%s)(0))\n", name, name, s->texel);
+    tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) ((ok) ? %s_READ(px, py) : (%s)(0))\n", name, name, texel);
 }
+
+void tn_cl_narrow(tn_cl_build *b, const tn_cl_mem *operand, const tn_cl_mem *filter, const tn_cl_mem *result)
+{
+    if (!broken(b)) {
+        b->step->halves = b->halves && operand && operand->grid && operand->element == TN_CL_F16 && filter && filter->element == TN_CL_F16 &&
+                          result && result->element == TN_CL_F16;
+    }
+}
+
+void tn_cl_in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem) { in_grid(b, name, mem, false); }
+void tn_cl_in_narrow(tn_cl_build *b, const char *name, tn_cl_mem *mem) { in_grid(b, name, mem, b->status == TN_OK && b->step->halves); }
 
 void tn_cl_in_planes(tn_cl_build *b, const char *name, tn_cl_mem *mem, const int64_t dims[4])
 {
@@ -402,6 +416,7 @@ static void write_source(tn_cl_build *b)
         return;
     }
     tn_text_add(&b->source, b->cl->baked ? "#define BAKED 1\n" : "");
+    tn_text_add(&b->source, b->step->halves ? "#define HALVES 1\n" : "");
     tn_text_bytes(&b->source, (const char *)head->data, head->size);
     tn_text_bytes(&b->source, b->prologue.data ? b->prologue.data : "", b->prologue.length);
     tn_text_add(&b->source, "#define PARAMETERS ");

@@ -136,7 +136,7 @@ static void opencl_describe(const tn_flow *base, void (*visit)(const tn_flow_nod
                 line.impl = tn_impl_text(step->image && !step->past ? TN_IMPL_OPENCL_IMAGE : TN_IMPL_OPENCL_BUFFER);
                 line.layout_in = step->n_args > 0 && step->args[0].mem && step->args[0].mem->grid ? "in_out_channel" : "plain";
                 line.layout_out = step->grid_out ? "in_out_channel" : "plain";
-                line.precision = flow->watch ? step->half_out ? "fp16" : "fp32" : NULL;
+                line.precision = flow->watch ? step->halves ? "fp16_pure" : step->half_out ? "fp16" : "fp32" : NULL;
                 line.nanoseconds += step->node == node ? step->nanoseconds : 0;
             }
         }

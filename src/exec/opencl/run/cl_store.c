@@ -80,8 +80,8 @@ void tn_cl_store_remark(tn_cl_build *b, const tn_flow_request *request)
 {
     tn_cl_flow *flow = b->flow;
     const tn_cl_facts *facts = &b->cl->facts;
-    unsigned past = 0, over = 0;
-    char limit[128] = "";
+    unsigned past = 0, over = 0, narrow = 0;
+    char limit[192] = "";
     for (const tn_cl_mem *mem = flow->mems; mem; mem = mem->next) {
         past += mem->past;
     }
@@ -92,6 +92,13 @@ void tn_cl_store_remark(tn_cl_build *b, const tn_flow_request *request)
     }
     for (const tn_cl_mem *mem = flow->mems; mem; mem = mem->next) {
         over += mem->below && mem->image;
+    }
+    for (const tn_cl_step *step = flow->first; step; step = step->next) {
+        narrow += step->halves;
+    }
+    if (narrow) {
+        const size_t used = strlen(limit);
+        (void)snprintf(limit + used, sizeof limit - used, "; %u kernels multiply in halves (unproven on a device)", narrow);
     }
     if (over) {
         const size_t used = strlen(limit);

@@ -18,6 +18,10 @@
 // number of them goes into every pixel and few are added up (ppocrv4_det: 19 % of the span with all as halves, 3.6 % with those from 16384
 // numbers on, 1.6 % with these; they are 60 % of its filters' bytes).
 #define SMALL_WEIGHT 65536
+// What is noted of a value: a store beyond the limit; a sum in halves that is not finite.
+#define SEEN_STORE 1
+#define SEEN_SUM 2
+#define SEEN_SUM_TEXT "2"
 
 static size_t n_watched(const tn_cl_flow *flow) { return flow->graph->n_values + 1; }
 
@@ -25,7 +29,8 @@ void tn_cl_watch_open(tn_cl_build *b, const tn_flow_request *request, const tn_c
 {
     tn_cl_flow *flow = b->flow;
     const size_t n = n_watched(flow);
-    if (b->status != TN_OK || !request->precision || strcmp(request->precision, "fp16") != 0) {
+    const bool pure = request->precision && strcmp(request->precision, "fp16_pure") == 0;
+    if (b->status != TN_OK || !request->precision || (!pure && strcmp(request->precision, "fp16") != 0)) {
         return;
     }
     cl_int *zeros = tn_arena_array(&flow->arena, n, sizeof *zeros);
@@ -40,6 +45,8 @@ void tn_cl_watch_open(tn_cl_build *b, const tn_flow_request *request, const tn_c
     flow->request.diag = NULL;
     flow->request.listener = NULL;
     b->half = !widths || !widths->all;
+    b->halves = b->half && pure && b->cl->halves;
+    flow->halves = pure && b->cl->halves;
     b->watch_all = !b->half;
     b->watch_limit = b->watch_all ? NEAR_MAX : HALF_MAX;
     b->listener = widths ? NULL : request->listener;
@@ -47,6 +54,10 @@ void tn_cl_watch_open(tn_cl_build *b, const tn_flow_request *request, const tn_c
         memcpy(flow->wide, widths->wide, n);
     } else {
         tn_cl_gain_mark(flow->graph, flow->wide);
+    }
+    if (pure && !b->cl->halves && b->listener && flow->graph->first) {
+        b->status = b->listener->precision(b->listener->context, flow->graph->first, "and the nodes with it are computed in fp32 on halves: the device has "
+                                           "no cl_khr_fp16", b->diag);
     }
 }
 
@@ -86,7 +97,7 @@ bool tn_cl_watch_value(tn_cl_build *b, const tn_cl_value *value)
 
 bool tn_cl_watch_weight(tn_cl_build *b, const void *data, size_t count, size_t filters)
 {
-    if (!b->half || count < SMALL_WEIGHT) {
+    if (!b->half || (count < SMALL_WEIGHT && !b->halves)) {
         return false;
     }
     if (!fits(data, count, WEIGHT_MAX)) {
@@ -126,8 +137,16 @@ void tn_cl_watch_store(tn_cl_build *b, const char *name, const tn_cl_mem *mem)
     }
     memcpy(seen + used, "_seen", 6);
     tn_cl_int(b, seen, mem->watch ? mem->watch : (int64_t)result_of(b)->id + 1);
-    tn_cl_code(b, "#define %s_WRITE(px, py, v) do { const float4 stored_ = (v); if (any((fabs(stored_) > %.1ff) & isfinite(stored_))) "
-                  "watch[0] = watch[%s] = 1; %s_STORE(px, py, stored_); } while (0)\n", name, b->watch_limit, seen, name);
+    // Where a sum of halves may have made an infinity, the run in f32 tells which values are none: they stay in f32.
+    const bool all = b->watch_all && b->flow->halves;
+    tn_cl_code(b, "#define %s_WRITE(px, py, v) do { const float4 stored_ = (v); if (any(%s(fabs(stored_) %s %.1ff)%s)) "
+                  "watch[0] = watch[%s] = %d; %s_STORE(px, py, stored_); } while (0)\n", name, all ? "~" : "", all ? "<=" : ">", b->watch_limit,
+               all ? "" : " & isfinite(stored_)", seen, SEEN_STORE, name);
+}
+
+const char *tn_cl_watch_sum(const tn_cl_build *b)
+{
+    return b->status == TN_OK && b->step->halves ? "if (any(~isfinite(v_))) watch[0] = watch[Y_seen] = " SEEN_SUM_TEXT "; " : "";
 }
 
 tn_status tn_cl_watch_read(tn_cl_flow *flow, tn_diag *diag)
@@ -143,7 +162,18 @@ tn_status tn_cl_watch_read(tn_cl_flow *flow, tn_diag *diag)
 
 static tn_status run_once(tn_cl_flow *flow, const tn_flow_run *run) { return (run->timed ? tn_cl_flow_time : tn_cl_flow_run)(flow, run); }
 
-// Adds the values whose stores the flow has noted.
+// A sum that is not finite, while an operand of its node was noted as well: that one is the cause.
+static bool follows(const tn_value *value, const cl_int *seen)
+{
+    const tn_node *node = value ? value->producer : NULL;
+    bool caused = false;
+    for (int i = 0; node && i < node->n_in; i++) {
+        caused = caused || (node->in[i] && seen[node->in[i]->id + 1]);
+    }
+    return caused && seen[value->id + 1] == SEEN_SUM;
+}
+
+// Adds the values that the flow has noted.
 static tn_status gather(const tn_cl_flow *flow, cl_int *seen, unsigned char *wide, tn_diag *diag)
 {
     const size_t n = n_watched(flow);
@@ -152,7 +182,7 @@ static tn_status gather(const tn_cl_flow *flow, cl_int *seen, unsigned char *wid
         return tn_cl_fail(diag, "opencl", "a download", error);
     }
     for (size_t i = 0; i + 1 < n; i++) {
-        wide[i] = wide[i] || seen[i + 1];
+        wide[i] = wide[i] || (seen[i + 1] && !follows(flow->graph->values[i], seen));
     }
     return TN_OK;
 }

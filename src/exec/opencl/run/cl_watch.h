@@ -28,6 +28,9 @@ void tn_cl_gain_mark(const tn_graph *graph, unsigned char *wide);
 // Whether stores into the grid are watched; then the macro NAME_WRITE, of NAME_STORE and the test before it.
 bool tn_cl_watches(const tn_cl_build *b, const tn_cl_mem *mem);
 void tn_cl_watch_store(tn_cl_build *b, const char *name, const tn_cl_mem *mem);
+// What stands behind the sum v_ of a step that multiplies in halves: notes one that is not finite, since a short sum may have overflowed.
+// Empty in other steps. Behind the result Y of the step, which is watched then.
+const char *tn_cl_watch_sum(const tn_cl_build *b);
 
 // Behind the steps in the queue: asks whether one of them overflowed.
 tn_status tn_cl_watch_read(tn_cl_flow *flow, tn_diag *diag);

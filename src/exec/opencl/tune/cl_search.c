@@ -125,7 +125,7 @@ static tn_status make(search *s, const tn_graph *graph, bool half, tn_cl_flow **
 {
     tn_diag diag = {.status = TN_OK};
     const tn_flow_request request = {.graph = graph, .store = s->flow->store, .cache = s->request->cache,
-                                     .precision = half ? "fp16" : "fp32", .diag = &diag};
+                                     .precision = !half ? "fp32" : s->flow->halves ? "fp16_pure" : "fp16", .diag = &diag};
     return tn_cl_flow_make(s->cl, &request, flow);
 }
 

@@ -6,6 +6,7 @@
 // items), so that neighbouring items read neighbouring texels while all of them read the same filter texel. SPLIT_T * SPLIT_C items
 // share one reduction: each takes every SPLIT_T-th tap and of it every SPLIT_C-th block of input channels; the sums meet in local memory,
 // always added in the same order. Output blocks that are CENTRED have zeros in their filters but for the tap CENTRE.
+// With HALVES the products of up to RUN input channels of a tap add up in halves, and these runs in floats.
 #define TAPS (KH * KW)
 #define SPLIT (SPLIT_T * SPLIT_C)
 
@@ -16,6 +17,7 @@ __kernel GROUP void run(PARAMETERS)
     const int group = min(ob, out_blocks - 1) / group_out;      // group_out, group_in: blocks of four channels in a group
     const int x_block = group * group_in;
     float4 acc[OB][P];
+    RUN_SUM(OB, P);
     int px[P], py[P], pn[P];
 #pragma unroll
     for (int j = 0; j < P; j++) {
@@ -32,6 +34,7 @@ __kernel GROUP void run(PARAMETERS)
 #pragma unroll
         for (int k = 0; k < OB; k++) {
             acc[k][j] = (float4)(0.0f);
+            SUM[k][j] = (N4)(0.0f);
         }
     }
     for (int t = part / SPLIT_C; t < TAPS; t += SPLIT_T) {
@@ -58,7 +61,7 @@ __kernel GROUP void run(PARAMETERS)
         }
 #pragma unroll UNROLL
         for (int ib = part % SPLIT_C; ib < group_in; ib += SPLIT_C) {
-            float4 v[P];
+            N4 v[P];
 #pragma unroll
             for (int j = 0; j < P; j++) {
                 v[j] = X_READ0(in[j], at_x[j] + ib * w, at_y[j]);
@@ -66,13 +69,14 @@ __kernel GROUP void run(PARAMETERS)
 #pragma unroll
             for (int k = 0; k < OB; k++) {
                 const int row = min(ob + k, out_blocks - 1) * TAPS + t;
-                const float4 f0 = F_READ(4 * ib, row), f1 = F_READ(4 * ib + 1, row), f2 = F_READ(4 * ib + 2, row), f3 = F_READ(4 * ib + 3, row);
+                const N4 f0 = F_READ(4 * ib, row), f1 = F_READ(4 * ib + 1, row), f2 = F_READ(4 * ib + 2, row), f3 = F_READ(4 * ib + 3, row);
 #pragma unroll
                 for (int j = 0; j < P; j++) {
-                    acc[k][j] = mad((float4)(v[j].x), f0, acc[k][j]);
-                    acc[k][j] = mad((float4)(v[j].y), f1, acc[k][j]);
-                    acc[k][j] = mad((float4)(v[j].z), f2, acc[k][j]);
-                    acc[k][j] = mad((float4)(v[j].w), f3, acc[k][j]);
+                    SUM[k][j] = MAD4(v[j].xxxx, f0, SUM[k][j]);
+                    SUM[k][j] = MAD4(v[j].yyyy, f1, SUM[k][j]);
+                    SUM[k][j] = MAD4(v[j].zzzz, f2, SUM[k][j]);
+                    SUM[k][j] = MAD4(v[j].wwww, f3, SUM[k][j]);
+                    END_RUN(k, j, ib / SPLIT_C % (RUN / 4) == RUN / 4 - 1 || ib + SPLIT_C >= group_in);
                 }
             }
         }

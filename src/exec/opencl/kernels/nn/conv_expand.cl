@@ -4,7 +4,7 @@
 //   D  DW_CONV2D_FILTER [e, 1, KH, KW]  B  ARGUMENT [e]                      R, Y  IN_OUT_CHANNEL [n, oh, ow, e]
 // A group makes ROWS rows of OB blocks of four channels: first the rows of mid that their windows reach, whole rows of the map, so that
 // only the rows above and below are made twice. SPLIT_C items share one reduction, each with a copy of mid in local memory (`room` texels
-// for each block); the copies are added in the same order always.
+// for each block); the copies are added in the same order always. HALVES: products and short sums of the first convolution, as in conv.cl.
 #define ITEMS (LANES_X * SPLIT_C)
 #ifdef BIAS0
 #define FIRST(block, v) ((v) + A_READ((block), 0))
@@ -25,6 +25,7 @@ __kernel GROUP void run(PARAMETERS)
     const int reach = y0 * STRIDE_Y - PAD_Y, top = max(reach, 0), pixels = (min(reach + MID_ROWS, h) - top) * w;
     for (int q0 = lane; q0 - lane < pixels; q0 += LANES_X * P) {
         float4 acc[OB][P];
+        RUN_SUM(OB, P);
         int px[P], py[P];
 #pragma unroll
         for (int j = 0; j < P; j++) {
@@ -34,6 +35,7 @@ __kernel GROUP void run(PARAMETERS)
 #pragma unroll
             for (int k = 0; k < OB; k++) {
                 acc[k][j] = (float4)(0.0f);
+                SUM[k][j] = (N4)(0.0f);
             }
         }
         for (int t = 0; t < KH0 * KW0; t++) {
@@ -48,7 +50,7 @@ __kernel GROUP void run(PARAMETERS)
             }
 #pragma unroll UNROLL
             for (int ib = part; ib < in_blocks; ib += SPLIT_C) {
-                float4 v[P];
+                N4 v[P];
 #pragma unroll
                 for (int j = 0; j < P; j++) {
                     v[j] = X_READ0(in[j], at_x[j] + ib * w0, at_y[j]);
@@ -56,13 +58,14 @@ __kernel GROUP void run(PARAMETERS)
 #pragma unroll
                 for (int k = 0; k < OB; k++) {
                     const int row = min(ob + k, out_blocks - 1) * KH0 * KW0 + t;
-                    const float4 f0 = F_READ(4 * ib, row), f1 = F_READ(4 * ib + 1, row), f2 = F_READ(4 * ib + 2, row), f3 = F_READ(4 * ib + 3, row);
+                    const N4 f0 = F_READ(4 * ib, row), f1 = F_READ(4 * ib + 1, row), f2 = F_READ(4 * ib + 2, row), f3 = F_READ(4 * ib + 3, row);
 #pragma unroll
                     for (int j = 0; j < P; j++) {
-                        acc[k][j] = mad((float4)(v[j].x), f0, acc[k][j]);
-                        acc[k][j] = mad((float4)(v[j].y), f1, acc[k][j]);
-                        acc[k][j] = mad((float4)(v[j].z), f2, acc[k][j]);
-                        acc[k][j] = mad((float4)(v[j].w), f3, acc[k][j]);
+                        SUM[k][j] = MAD4(v[j].xxxx, f0, SUM[k][j]);
+                        SUM[k][j] = MAD4(v[j].yyyy, f1, SUM[k][j]);
+                        SUM[k][j] = MAD4(v[j].zzzz, f2, SUM[k][j]);
+                        SUM[k][j] = MAD4(v[j].wwww, f3, SUM[k][j]);
+                        END_RUN(k, j, ib / SPLIT_C % (RUN / 4) == RUN / 4 - 1 || ib + SPLIT_C >= in_blocks);
                     }
                 }
             }

@@ -92,8 +92,9 @@ static void step(tn_cl_build *b, const tn_cl_ahead *a, const tn_cl_conv *l, cons
         {"UNROLL", b->cl->facts.is_cpu || t->ob * t->p > 8 ? 1 : t->ob * t->p > 2 ? 2 : 4},
     };
     tn_cl_begin(b, "conv_expand");
+    tn_cl_narrow(b, m->x, e->filter, m->y);
     tn_cl_conv_operands(b, l, m, &a->l);
-    tn_cl_in_grid(b, "F", e->filter);
+    tn_cl_in_narrow(b, "F", e->filter);
     tn_cl_in_grid(b, "D", e->depthwise);
     if (e->bias) {
         tn_cl_in_grid(b, "A", e->bias);

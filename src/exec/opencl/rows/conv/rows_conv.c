@@ -2,8 +2,12 @@
 // Convolution: grids in, grids out, bias, residual and activation in the same kernel.
 // Ownership: const data. Threads: any.
 #include "exec/opencl/rows/conv/cl_conv.h"
+#include "exec/opencl/run/cl_watch.h"
 
 #include <string.h>
+
+// Taps of a depthwise window that add up in halves, where those are asked for: 7 x 7.
+#define SHORT_WINDOW 49
 
 static tn_cl_sides dims_of(const tn_shape *shape)
 {
@@ -113,8 +117,8 @@ void tn_cl_conv_results(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_me
     tn_cl_out_grid(b, "Y", m->y);
     tn_cl_act(b, l->act);
     tn_cl_mask(b, l->y.c);
-    tn_cl_define(b, "RESULT(block, px, py, sum)", "do { float4 v_ = (sum)%s%s; v_ = ACT(v_); Y_WRITE(px, py, MASK(block, v_)); } while (0)",
-                 m->bias ? " + B_READ(block, 0)" : "", m->residual ? " + R_READ(px, py)" : "");
+    tn_cl_define(b, "RESULT(block, px, py, sum)", "do { float4 v_ = (sum)%s%s; %sv_ = ACT(v_); Y_WRITE(px, py, MASK(block, v_)); } while (0)",
+                 m->bias ? " + B_READ(block, 0)" : "", m->residual ? " + R_READ(px, py)" : "", tn_cl_watch_sum(b));
 }
 
 void tn_cl_conv_operands(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, const tn_cl_conv *reader)
@@ -123,7 +127,7 @@ void tn_cl_conv_operands(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_m
     if (o->x && !o->x->grid) {
         tn_cl_in_planes(b, "X", o->x, (const int64_t[]){x->n, x->c, x->h, x->w});
     } else {
-        tn_cl_in_grid(b, "X", o->x);
+        tn_cl_in_narrow(b, "X", o->x);
     }
     tn_cl_conv_results(b, l, o);
 }
@@ -154,8 +158,9 @@ static void direct_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_me
     const int64_t group_out = l->group == 1 ? facts->out_blocks : facts->out_blocks / l->group;
     const int split = t->split_t * t->split_c;
     tn_cl_begin(b, "conv");
+    tn_cl_narrow(b, o->x, filter, o->y);
     tn_cl_conv_operands(b, l, o, l);
-    tn_cl_in_grid(b, "F", filter);
+    tn_cl_in_narrow(b, "F", filter);
     tn_cl_int(b, "n", l->y.n);
     tn_cl_conv_window(b, l);
     tn_cl_over(b, "ow", l->y.w);
@@ -215,8 +220,9 @@ static void emit_direct(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_me
 static void depthwise_step(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *o, tn_cl_mem *filter, const tn_cl_layer *facts, const tn_cl_tile *t)
 {
     tn_cl_begin(b, "conv_depthwise");
+    tn_cl_narrow(b, l->kh * l->kw <= SHORT_WINDOW ? o->x : NULL, filter, o->y);
     tn_cl_conv_operands(b, l, o, l);
-    tn_cl_in_grid(b, "F", filter);
+    tn_cl_in_narrow(b, "F", filter);
     tn_cl_conv_window(b, l);
     tn_cl_define(b, "P", "%d", t->p);
     tn_cl_define(b, "UNROLL", "%d", l->kh * l->kw <= 9 ? 3 : 1);
