@@ -123,6 +123,8 @@ typedef struct tn_device_vtable {
     void (*close)(tn_device *device);
     // Whether, and for how much, the device takes a node. A node without a kernel may be bid for by its lowering.
     void (*bid)(tn_device *device, const struct tn_query *query, tn_bid *bid);
+    // Bytes of the device's memory that a sub-flow of this graph would take, estimated, and how many it has for all of a plan's. NULL: the host's.
+    uint64_t (*need)(tn_device *device, const tn_graph *graph, uint64_t *room);
     // Estimated nanoseconds to bring `bytes` bytes from host memory to the device or back.
     double (*transfer_cost)(tn_device *device, size_t bytes);
     // The rest may be NULL for the CPU, whose kernels exec runs itself.

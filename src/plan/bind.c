@@ -435,6 +435,7 @@ static tn_status bind_node(bind *b, const tn_node *node)
     step->node = node;
     step->dynamic = dynamic;
     step->device = b->work->device[node->id];
+    step->crowded = node->id < b->work->n_crowded && b->work->crowded[node->id];
     plan->n_steps++;
     TN_TRY(wire(b, node, step));
     TN_TRY(control ? check_steps(b, node) : bind_kernel(b, node, step));

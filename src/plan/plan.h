@@ -54,6 +54,7 @@ typedef struct tn_step {
     uint64_t macs;
     bool dynamic;                     // some result's size is known only when it ran
     bool tuned;                       // the tuning table chose the row
+    bool crowded;                     // its device took it, but had no memory left for its sub-flow
     bool alone;                       // it says that the caller's thread is faster than all
     int8_t cache;                     // see tn_tuned
     const char *device;

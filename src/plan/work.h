@@ -22,6 +22,7 @@ typedef struct tn_choice {
 } tn_choice;
 
 #define TN_MAX_CHOICES 24
+#define TN_MAX_DEVICES 4      // that nodes are placed on
 
 typedef struct tn_work {
     tn_plan *plan;
@@ -37,6 +38,8 @@ typedef struct tn_work {
     size_t n_chosen, n_layout;
     const char **device;      // by node id
     const char **flow_device; // the same with the nodes that sub-flows became
+    bool *crowded;            // by node id, as flow_device: tn_step.crowded; NULL: none
+    size_t n_crowded;
     tn_graph **parts;         // by node id: what the device that won takes in place of the node, kept by the graph; NULL: the node
     bool *planned;            // by node id: all shapes known, part of this plan
     double byte_ns;           // price of a byte that a row holds (packed and copied weights); 0: memory is not short

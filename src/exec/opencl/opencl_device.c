@@ -92,6 +92,14 @@ static void opencl_bid(tn_device *device, const tn_query *query, tn_bid *bid)
     *bid = (tn_bid){.nanoseconds = launch_ns(&cl->facts) + TN_MAX(compute, memory)};
 }
 
+// A quarter stays free: blocks that several tensors share are as large as the largest of them, and ways of computing have memory of their own.
+static uint64_t opencl_need(tn_device *device, const tn_graph *graph, uint64_t *room)
+{
+    const tn_cl_context *cl = (const tn_cl_context *)device;
+    *room = cl->facts.memory_bytes / 4 * 3;
+    return tn_cl_flow_bytes(graph, device->heap);
+}
+
 static double opencl_transfer(tn_device *device, size_t bytes)
 {
     const tn_cl_context *cl = (const tn_cl_context *)device;
@@ -174,7 +182,7 @@ static tn_status opencl_tune(tn_flow *base, const tn_tune_request *request)
 static tn_status opencl_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
 
 const tn_device_vtable tn_device_opencl = {
-    .name = "opencl", .named_only = true, .probe = opencl_probe, .open = opencl_open, .close = opencl_close, .bid = opencl_bid,
+    .name = "opencl", .named_only = true, .probe = opencl_probe, .open = opencl_open, .close = opencl_close, .bid = opencl_bid, .need = opencl_need,
     .transfer_cost = opencl_transfer, .call_cost = opencl_call, .compile = opencl_compile, .execute = opencl_execute,
     .release = opencl_release, .describe = opencl_describe, .remark = opencl_remark, .memory = opencl_memory, .has = tn_cl_row_exists,
     .copied = opencl_copied, .native = opencl_native, .share = opencl_share, .sync = opencl_sync, .power = opencl_power, .tune = opencl_tune, .cache_list = tn_cl_disk_list, .cache_prune = tn_cl_disk_prune,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sub-flows: each run of neighbours that a device other than the CPU won becomes one node with a closed body.
 #include "ops/control/op_flow.h"
+#include "plan/report/bids.h"
 #include "plan/work.h"
 
 #include <string.h>
@@ -171,40 +172,100 @@ static tn_status replace(cutting *c, tn_node *first, tn_node *last, const char *
     return TN_OK;
 }
 
-// A run takes operands and results up to the limits of a node; beyond, it ends early and another begins.
-static tn_status cut(tn_work *work, tn_node *first, const char *device, tn_node **next)
+// What a device has left for the sub-flows of this plan.
+typedef struct space {
+    tn_device *device;
+    uint64_t taken;
+} space;
+
+// The run of neighbours from `first` on as a body, of at most `most` nodes. A run takes operands and results up to the limits of a node; beyond,
+// it ends early and another begins.
+static tn_status gather(cutting *c, tn_work *work, tn_node *first, const char *device, size_t most, tn_node **last, size_t *count)
 {
-    tn_status status = TN_OK;
-    cutting c = {.work = work};
-    tn_node *last = first;
     size_t operands = 0;
-    c.map = tn_arena_array(&work->scratch, work->graph->n_values + 1, sizeof *c.map);
-    c.inside = tn_arena_array(&work->scratch, work->graph->next_node + 1, sizeof *c.inside);
-    c.body = tn_graph_create(work->context->heap, device);
-    if (!c.map || !c.inside || !c.body) {
-        status = no_memory(&c);
-        goto done;
+    *c = (cutting){.work = work};
+    c->map = tn_arena_array(&work->scratch, work->graph->n_values + 1, sizeof *c->map);
+    c->inside = tn_arena_array(&work->scratch, work->graph->next_node + 1, sizeof *c->inside);
+    c->body = tn_graph_create(work->context->heap, device);
+    if (!c->map || !c->inside || !c->body) {
+        return no_memory(c);
     }
-    for (tn_node *node = first; node && work->device[node->id] == device; node = node->next) {
+    *count = 0;
+    for (tn_node *node = first; node && work->device[node->id] == device && *count < most; node = node->next) {
         operands += (size_t)node->n_in + (size_t)node->n_out;
-        if (operands > 100000 || c.n_in + node->n_in > TN_MAX_IN) {
+        if (operands > 100000 || c->n_in + node->n_in > TN_MAX_IN) {
             break;
         }
         const tn_graph *parts = work->parts[node->id];
-        TN_GO(parts ? copy_parts(&c, node, parts) : copy_node(&c, node));
-        c.inside[node->id] = true;
-        last = node;
+        TN_TRY(parts ? copy_parts(c, node, parts) : copy_node(c, node));
+        c->inside[node->id] = true;
+        *last = node;
+        ++*count;
     }
     bool full = false;
-    for (tn_node *node = first; node != last->next; node = node->next) {
-        TN_GO(add_results(&c, node, &full));
+    for (tn_node *node = first; node != (*last)->next; node = node->next) {
+        TN_TRY(add_results(c, node, &full));
     }
+    return full ? tn_fail(work->diag, TN_UNSUPPORTED, first->name, "a sub-flow for %s would have more than %d results", device, TN_MAX_OUT) : TN_OK;
+}
+
+static bool has_room(const space *s, const cutting *c, uint64_t *need)
+{
+    uint64_t room = 0;
+    *need = s->device->vtable->need ? s->device->vtable->need(s->device, c->body, &room) : 0;
+    return *need == 0 || (s->taken <= room && *need <= room - s->taken);
+}
+
+// The nodes from `first` on that the device took stay on the CPU: it has no memory left for them.
+static tn_status leave(tn_work *work, tn_node *first, const char *device, const char *host, tn_node **next)
+{
+    if (!work->crowded) {
+        work->n_crowded = work->graph->next_node;
+        work->crowded = tn_arena_array(&work->scratch, work->n_crowded + 1, sizeof *work->crowded);
+        if (!work->crowded) {
+            return tn_fail_memory(work->diag, "flow", work->n_crowded);
+        }
+    }
+    tn_node *node = first;
+    for (; node && work->device[node->id] == device; node = node->next) {
+        work->device[node->id] = host;
+        work->crowded[node->id] = true;
+    }
+    *next = node;
+    return TN_OK;
+}
+
+// Makes a sub-flow of the run, or of as many of its first nodes as the device has memory for.
+static tn_status cut(tn_work *work, tn_node *first, const char *device, const char *host, space *s, tn_node **next)
+{
+    cutting c;
+    tn_node *last = first;
+    size_t count = 0, fit = 0, most = SIZE_MAX, past = 0;      // past: the least number that does not fit; 0: not known
+    uint64_t need = 0;
+    tn_status status = TN_OK;
+    for (bool done = false; !done;) {
+        TN_GO(gather(&c, work, first, device, most, &last, &count));
+        if (has_room(s, &c, &need)) {
+            done = past == 0 || count + 1 >= past;
+            fit = count;
+        } else {
+            past = count;
+        }
+        if (!done) {
+            tn_graph_destroy(c.body);
+            c.body = NULL;
+            if (past == 1) {
+                return leave(work, first, device, host, next);
+            }
+            most = fit + 1 >= past ? fit : (fit + past) / 2;
+        }
+    }
+    s->taken += need;
     *next = last->next;
-    if (full) {
-        status = tn_fail(work->diag, TN_UNSUPPORTED, first->name, "a sub-flow for %s would have more than %d results", device, TN_MAX_OUT);
-        goto done;
-    }
     TN_GO(replace(&c, first, last, device));
+    if (past) {
+        return leave(work, *next, device, host, next);
+    }
 done:
     tn_graph_destroy(c.body);
     return status;
@@ -219,10 +280,13 @@ tn_status tn_plan_flow(tn_work *work)
         return tn_fail_memory(work->diag, "flow", room * sizeof *work->flow_device);
     }
     const uint32_t first_new = work->graph->next_node;
+    space spaces[TN_MAX_DEVICES] = {{NULL, 0}};
     for (tn_node *node = work->graph->first, *next; node; node = next) {
         next = node->next;
         if (node->id < first_new && work->device[node->id] != host) {
-            TN_TRY(cut(work, node, work->device[node->id], &next));
+            const size_t d = tn_plan_device(work->context, work->device[node->id]);
+            spaces[d].device = work->context->devices[d];
+            TN_TRY(cut(work, node, work->device[node->id], host, &spaces[d], &next));
         }
     }
     for (const tn_node *node = work->graph->first; node; node = node->next) {

@@ -15,7 +15,6 @@
 #define MAX_BEAM 1024             // situations kept after each node
 #define MIN_BEAM 32
 #define BEAM_NODES 2000000        // beam times nodes, bounds memory and time
-#define MAX_DEVICES 4
 #define FORCE 1000.0              // a named device is preferred: work on the CPU counts so many times
 
 typedef struct state {
@@ -351,7 +350,7 @@ tn_status tn_plan_place(tn_work *work)
     if (context->n_devices < 2 || n_nodes == 0 || n_nodes > 20000) {
         return TN_OK;
     }
-    placing p = {.work = work, .n_devices = TN_MIN(context->n_devices, (size_t)MAX_DEVICES)};
+    placing p = {.work = work, .n_devices = TN_MIN(context->n_devices, (size_t)TN_MAX_DEVICES)};
     TN_TRY(open_states(&p, n_values, n_nodes));
     TN_TRY(ask(&p));
     TN_TRY(walk(&p, n_values));

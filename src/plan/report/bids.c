@@ -9,6 +9,8 @@
 
 #include <string.h>
 
+#define CROWDED "the device has no memory left for it beside the rest of the plan"
+
 // A query with room for its tensors.
 typedef struct asking {
     tn_query query;
@@ -113,6 +115,9 @@ tn_bid tn_plan_step_bid(const tn_plan_context *context, size_t device, const tn_
 {
     asking a;
     size_t n_parts;
+    if (step->crowded) {
+        return (tn_bid){.refusal = CROWDED};
+    }
     return fill_step(&a, context, step) ? ask_either(context, device, &a.query, &n_parts) : (tn_bid){.refusal = "more operands than a device takes"};
 }
 
@@ -155,14 +160,17 @@ static void write_bid(tn_text *text, const char *device, const tn_bid *bid, size
     tn_json_close(text, '}');
 }
 
-static void write_bids(const tn_plan_context *context, const asking *a, const char *chosen, const tn_bid *own, tn_text *text)
+static void write_bids(const tn_plan_context *context, const asking *a, const char *chosen, const tn_bid *own, bool crowded, tn_text *text)
 {
     tn_json_key(text, "bids");
     tn_json_open(text, '[');
     for (size_t d = 0; a && d < context->n_devices; d++) {
         const char *name = context->devices[d]->vtable->name;
         size_t n_parts = 0;
-        const tn_bid bid = own && strcmp(name, chosen) == 0 ? *own : ask_either(context, d, &a->query, &n_parts);
+        tn_bid bid = own && strcmp(name, chosen) == 0 ? *own : ask_either(context, d, &a->query, &n_parts);
+        if (crowded && context->devices[d]->vtable->need && !bid.refusal) {
+            bid.refusal = CROWDED;
+        }
         write_bid(text, name, &bid, n_parts, why_lost(context, name, chosen));
     }
     tn_json_close(text, ']');
@@ -173,13 +181,13 @@ void tn_plan_explain_step_bids(const tn_plan_context *context, const tn_step *st
     asking a;
     const tn_bid own = {.nanoseconds = step->cost};      // in the layouts that were chosen
     const bool asked = step->kind == TN_STEP_KERNEL && fill_step(&a, context, step);
-    write_bids(context, asked ? &a : NULL, step->device, &own, text);
+    write_bids(context, asked ? &a : NULL, step->device, &own, step->crowded, text);
 }
 
 void tn_plan_explain_node_bids(const tn_plan_context *context, const tn_node *node, const char *chosen, tn_text *text)
 {
     asking a;
-    write_bids(context, fill_node(&a, context, node) ? &a : NULL, chosen, NULL, text);
+    write_bids(context, fill_node(&a, context, node) ? &a : NULL, chosen, NULL, false, text);
 }
 
 // Sum of a device's bids for the nodes of a body.

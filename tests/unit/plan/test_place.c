@@ -16,6 +16,7 @@
 #include "ops/nn/op_matmul.h"
 #include "ops/op_eval.h"
 #include "pass/pass.h"
+#include "plan/report/bids.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,8 @@ typedef struct sim {
     double per_element, per_byte, per_call;      // ns
     const tn_op *lacks, *lacks_too;              // operators it does not take
     int calls, timed, dies_at;
+    bool small;                                  // its memory has room for `room` nodes
+    uint64_t room;
 } sim;
 
 typedef struct sim_flow {
@@ -45,6 +48,13 @@ static void sim_bid(tn_device *device, const tn_query *query, tn_bid *bid)
 
 static double sim_transfer(tn_device *device, size_t bytes) { return 10 + ((sim *)device)->per_byte * (double)bytes; }
 static double sim_call(tn_device *device) { return ((sim *)device)->per_call; }
+
+static uint64_t sim_need(tn_device *device, const tn_graph *graph, uint64_t *room)
+{
+    const sim *s = (const sim *)device;
+    *room = s->small ? s->room : UINT64_MAX;
+    return graph->n_nodes;
+}
 
 static tn_status sim_compile(tn_device *device, const tn_flow_request *request, tn_flow **flow)
 {
@@ -104,7 +114,7 @@ static void sim_describe(const tn_flow *flow, void (*visit)(const tn_flow_node *
 }
 
 #define SIM(label)                                                                                                      \
-    {.name = label, .bid = sim_bid, .transfer_cost = sim_transfer, .call_cost = sim_call, .compile = sim_compile,       \
+    {.name = label, .bid = sim_bid, .transfer_cost = sim_transfer, .call_cost = sim_call, .need = sim_need, .compile = sim_compile, \
      .execute = sim_execute, .release = sim_release, .describe = sim_describe}
 static const tn_device_vtable sim_a = SIM("sim_a"), sim_b = SIM("sim_b");
 
@@ -380,6 +390,70 @@ static void flows_run_and_a_dead_device_is_left_out(void **unused)
     }
 }
 
+// ---- memory ----
+
+// A device gets as many nodes as its memory has room for, those first in order; the rest runs on the CPU, which is told, and nothing differs.
+static void nodes_that_have_no_room_stay_on_the_cpu(void **unused)
+{
+    float x[64], first[64];
+    int crowded = 0, whole = 0;
+    (void)unused;
+    for (int i = 0; i < 64; i++) {
+        x[i] = (float)(i - 30) / 16.0f;
+    }
+    for (uint64_t seed = 1; seed <= 80; seed++) {
+        fixture f;
+        tn_program *program = NULL;
+        tn_plan *plan = NULL;
+        tn_result_slot results[16] = {{0}};
+        open_fixture(&f);
+        state = seed;
+        f.a.per_element = 0.01;
+        f.b.lacks = &tn_op_sin;
+        f.b.per_element = 1000;
+        f.a.lacks = seed % 2 ? &tn_op_sin : NULL;
+        f.context.device = "sim_a";
+        tn_graph *g = random_graph(&f.heap, 10, false);
+        tn_run run = {.context = &f.context, .diag = &f.diag};
+        const tn_tensor input = {.dtype = TN_F32, .shape = g->inputs[0]->shape, .data = x};
+        const tn_fact fact = {.dtype = TN_F32, .shape = input.shape};
+        const tn_plan_request request = {.graph = g, .inputs = &fact};
+        assert_int_equal(tn_program_create(&program, g, &f.context, 4, &f.diag), TN_OK);
+        assert_int_equal(tn_program_run(program, &run, &input, results), TN_OK);
+        memcpy(first, results[0].tensor.data, sizeof first);
+        f.a.small = true;
+        f.a.room = (uint64_t)draw(0, 6);
+        tn_program_forget(program);
+        assert_int_equal(tn_program_run(program, &run, &input, results), TN_OK);
+        assert_memory_equal(results[0].tensor.data, first, sizeof first);
+        tn_program_destroy(program);
+        assert_int_equal(tn_plan_make(&plan, &request, &f.context, &f.diag), TN_OK);
+        uint64_t taken = 0;
+        bool any = false;
+        for (size_t i = 0; i < plan->n_steps; i++) {
+            const tn_step *step = &plan->steps[i];
+            taken += step->call.op == &tn_op_flow && strcmp(step->device, "sim_a") == 0 ? step->node->bodies[0]->n_nodes : 0;
+            if (step->crowded) {
+                tn_text text;
+                any = true;
+                tn_text_init(&text, &f.heap);
+                assert_string_equal(step->device, "cpu");
+                tn_plan_explain_step_bids(&f.context, step, &text);
+                assert_non_null(strstr(text.data, "no memory left"));
+                tn_text_deinit(&text);
+            }
+        }
+        assert_true(taken <= f.a.room);
+        assert_true(!any || taken == f.a.room);
+        crowded += any;
+        whole += !any;
+        tn_plan_destroy(plan);
+        tn_graph_destroy(g);
+        close_fixture(&f);
+    }
+    assert_true(crowded > 20 && whole > 5);
+}
+
 // ---- composites by their parts ----
 
 static tn_graph *one_composite(tn_heap *heap)
@@ -615,7 +689,7 @@ static void recorded_runs_are_timed_inside_of_flows(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_split_is_the_cheapest), cmocka_unit_test(flows_run_and_a_dead_device_is_left_out),
-                                       cmocka_unit_test(a_composite_is_taken_apart_where_that_is_cheaper),
+                                       cmocka_unit_test(nodes_that_have_no_room_stay_on_the_cpu), cmocka_unit_test(a_composite_is_taken_apart_where_that_is_cheaper),
                                        cmocka_unit_test(fall_backs_are_told_and_strict_refuses_them),
                                        cmocka_unit_test(explain_tells_prices_and_refusals),
                                        cmocka_unit_test(recorded_runs_are_timed_inside_of_flows)};

@@ -65,6 +65,67 @@ bool tn_cl_within(const tn_cl_facts *facts, const tn_query *query, const tn_cl_r
     return true;
 }
 
+// Bytes of a value in the larger of its forms; results and operands of the flow are plain, too.
+static uint64_t value_bytes(const tn_value *value)
+{
+    const tn_tensor tensor = {.dtype = value->dtype, .shape = value->shape};
+    int64_t d[4];
+    size_t plain = 0, width = 0, height = 0;
+    (void)tn_tensor_bytes(&tensor, &plain);
+    uint64_t bytes = plain;
+    if (value->dtype == TN_F32 && tn_cl_grid_dims(&value->shape, d)) {
+        const bool weights = value->constant && value->n_uses && value->uses[0].index == 1;
+        (void)tn_cl_content_size(TN_CL_IN_OUT_CHANNEL, d, 0, &width, &height);
+        bytes = weights ? (uint64_t)(4 * TN_CEIL_DIV(d[0], 4)) * (uint64_t)(4 * TN_CEIL_DIV(d[1], 4)) * (uint64_t)(d[2] * d[3]) * sizeof(float)
+                        : (uint64_t)width * height * 16;
+        bytes = TN_MAX(bytes, (uint64_t)plain) + (value->is_input || value->is_output ? plain : 0);
+    }
+    return bytes;
+}
+
+// Constants, operands and results stay for the life of the flow; what is between lives from its node to its last reader.
+uint64_t tn_cl_flow_bytes(const tn_graph *graph, tn_heap *heap)
+{
+    int *last = tn_take_zero(heap, graph->n_values + 1, sizeof *last);
+    uint64_t fixed = 0, live = 0, most = 0, staged = 0;
+    int at = 1;
+    for (const tn_node *node = graph->first; last && node; node = node->next, at++) {
+        for (int i = 0; i < node->n_in; i++) {
+            if (node->in[i]) {
+                last[node->in[i]->id] = at;
+            }
+        }
+    }
+    for (size_t i = 0; i < graph->n_values; i++) {
+        const tn_value *value = graph->values[i];
+        if (value && (value->constant || value->is_input || value->is_output)) {
+            const uint64_t bytes = value_bytes(value);
+            fixed += bytes;
+            staged = value->constant ? TN_MAX(staged, bytes) : staged;      // on its way it is there in both forms
+        }
+    }
+    at = 1;
+    for (const tn_node *node = graph->first; last && node; node = node->next, at++) {
+        for (int i = 0; i < node->n_out; i++) {
+            live += node->out[i] && !node->out[i]->is_output ? value_bytes(node->out[i]) : 0;
+        }
+        most = TN_MAX(most, live);
+        for (int i = 0; i < node->n_out; i++) {
+            live -= node->out[i] && !node->out[i]->is_output && last[node->out[i]->id] == 0 ? value_bytes(node->out[i]) : 0;
+        }
+        for (int i = 0; i < node->n_in; i++) {
+            const tn_value *value = node->in[i];
+            const bool between = value && !value->constant && !value->is_input && !value->is_output;
+            if (between && last[value->id] == at) {
+                live -= value_bytes(value);
+                last[value->id] = -1;                                       // it may be read twice by the node
+            }
+        }
+    }
+    tn_give(heap, last);
+    return fixed + TN_MAX(most, staged);
+}
+
 bool tn_cl_row_exists(const tn_op *op)
 {
     for (size_t t = 0; t < TN_COUNT(tables); t++) {

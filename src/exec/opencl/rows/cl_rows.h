@@ -21,6 +21,8 @@ typedef struct tn_cl_row_list { const tn_cl_row *rows; size_t count; } tn_cl_row
 const tn_cl_row *tn_cl_row_for(const tn_query *query, const char **why);   // NULL: refused
 // The device has room for the node: no tensor, in the form that the row wants, is larger than its largest block, nor all of them than its memory.
 bool tn_cl_within(const tn_cl_facts *facts, const tn_query *query, const tn_cl_row *row, const char **why);
+// Bytes that a sub-flow takes on the device, about: its weights, operands and results, and the most that lives between.
+uint64_t tn_cl_flow_bytes(const tn_graph *graph, tn_heap *heap);
 bool tn_cl_row_exists(const tn_op *op);                                     // for some types and shapes
 bool tn_cl_form_exists(const tn_op *op);                                    // of rows_typed.c, whose row names no operator
 bool tn_cl_row_takes_grid(const tn_op *op);

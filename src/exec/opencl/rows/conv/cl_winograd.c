@@ -28,7 +28,7 @@ static tn_cl_layer product_of(const tn_cl_conv *l, const tn_cl_layer *direct, in
 static bool has_room(const tn_cl_facts *facts, const tn_cl_conv *l, int block)
 {
     const int64_t blocks = TN_CEIL_DIV(TN_MAX(l->x.c, l->y.c), 4), taps = (int64_t)(block + 2) * (block + 2);
-    return (uint64_t)(taps * blocks) * (uint64_t)tiles_of(l, block) <= facts->largest_bytes / 16;
+    return (uint64_t)(taps * blocks) * (uint64_t)tiles_of(l, block) <= TN_MIN(facts->largest_bytes, facts->memory_bytes / 8) / 16;
 }
 
 int tn_cl_winograd_block(tn_cl_build *b, const tn_cl_conv *l, const tn_cl_conv_memory *m, const tn_cl_layer *direct)
