@@ -27,6 +27,9 @@
 // Floats between the weights that one step of a tile asks for and those of the next step: a line in four steps.
 #define ASK_MOST 4
 
+// Bytes of the next group's weights that all tiles of a strip together ask for in a block of steps: a little more than there are.
+#define ASK_BYTES 1024
+
 typedef struct direct {
     const tn_tile_facts *facts;
     tn_conv_shape s;             // 2-D, without taps that lie in the padding of all windows; a pointwise one is flattened to one row
@@ -54,6 +57,7 @@ typedef struct direct {
     int64_t left, width;         // zeros before a row of x, pixels of a row with its zeros, where all of x is copied; else 0, in[2]
     size_t padded_floats;        // of that copy; 0: none
     bool product;                // one pixel for each of few images: a matrix product
+    bool points;                 // pointwise with stride 1: whole groups of weights may go by strips of pixels (tn_strip_fn)
     size_t l2;
     bool ask;                    // y does not stay in the second-level cache
     ptrdiff_t gathered;          // few plain channels: each pixel's window is copied to one segment, this many floats apart; else 0
@@ -136,6 +140,8 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
     d->product = d->block > 0 && s->groups == 1 && s->in[1] * s->in[2] * s->out[1] * s->out[2] == 1 && s->kernel[1] * s->kernel[2] == 1 &&
                  s->pad[1] == 0 && s->pad[2] == 0 && s->n <= TN_STREAM_MAX_P && s->c % d->lanes == 0 && s->m % d->block == 0;
     d->q = d->product ? 2 : tn_tile_choose_q(facts, s->out[2], d->vectors);
+    d->points = facts->strips && d->q == 2 && facts->lanes == d->block && !d->plain_in && s->kernel[1] * s->kernel[2] == 1 && s->out[1] == 1 &&
+                s->in[1] == 1 && s->stride[2] == 1 && s->pad[2] == 0 && s->out[2] == s->in[2];
     if (d->q * facts->lanes > d->block && facts->lanes < d->block) {
         d->q = d->block / facts->lanes;   // vectors of a tile are one fixed step apart: not past the block
     }
@@ -542,7 +548,55 @@ static void run_tile(const job *j, const unit *u, tn_tile *t, int64_t tile, int6
     }
 }
 
-static void run_unit(const job *j, const unit *u, unsigned slot)
+static const float no_bias[32];   // two vectors of any tier
+
+// As few tiles do not pay for what a strip has to set up. Strips with a function at their end are so long that it finds them in the
+// first-level cache.
+#define STRIP_TILES 4
+
+// One whole group of a unit by strips of pixels: its weights stay in the first-level cache while the pixels pass by, and each tile asks for
+// the next one's. `ask`: the weights that are needed next.
+static void run_points(const job *j, const unit *u, int64_t g, const float *ask)
+{
+    const direct *d = j->d;
+    const int64_t channel = u->group * d->s.mg + g * d->q * d->facts->lanes, tiles = u->tile1 - u->tile0;
+    const size_t first = (size_t)(u->group * d->vectors + g * d->q) * d->vector_floats;
+    const bool finish = u->b1 == d->blocks_in;
+    const int64_t in_blocks = (d->s.c + d->block - 1) / d->block;
+    const float *x = j->x + (u->n * in_blocks + u->group * d->blocks_in + u->b0) * d->plane;
+    const ptrdiff_t y = u->image + (channel >> d->shift) * d->plane_out;
+    tn_tile ends;
+    tn_tile_set_act(&ends, &d->act);
+    tn_strip t = {
+        .b = j->w + first + (size_t)u->b0 * (d->group_floats / (size_t)d->blocks_in),
+        .a_row = d->pixel, .a_block = d->plane,
+        .c_row = d->block, .c_vec = d->plane_out,
+        .steps = (u->b1 - u->b0 - 1) * d->lanes + (finish ? d->last_lanes : d->lanes),
+        .bias = j->bias ? j->bias + channel : no_bias,
+        .beta = 1.0f,
+        .resume = u->b0 > 0,
+        .clamp = finish && ends.clamp, .low = ends.low, .high = ends.high,
+        .ask = ask, .ask_step = (size_t)TN_MIN(64, TN_CEIL_DIV(ASK_BYTES, tiles)),
+    };
+    t.ask_tile = (size_t)(t.steps / d->block) * t.ask_step;
+    const int64_t most = finish && ends.act ? STRIP_MOST : tiles;
+    for (int64_t tile = u->tile0; tile < u->tile1; tile += t.repeat) {
+        // Tiles of one pixel more, then the others.
+        const int64_t p = d->cut + (tile < d->cut_more), end = tile < d->cut_more ? TN_MIN(u->tile1, d->cut_more) : u->tile1;
+        const ptrdiff_t at = (ptrdiff_t)(tile * d->cut + TN_MIN(tile, d->cut_more)) * d->block;
+        t.repeat = TN_MIN(most, end - tile);
+        t.a = x + at;
+        t.c = j->y + y + at;
+        t.residual = finish && j->residual ? j->residual + y + at : NULL;
+        j->tiles->strip[p - 1](&t);
+        t.ask += (size_t)t.repeat * t.ask_tile / sizeof *t.ask;
+        for (int v = 0; finish && ends.act && v < 2; v++) {
+            j->tiles->activate(t.c + v * t.c_vec, t.repeat * p * d->block, ends.act);
+        }
+    }
+}
+
+static void run_tiles(const job *j, const unit *u, unsigned slot)
 {
     const direct *d = j->d;
     tn_tile t = begin_unit(j, u);
@@ -557,6 +611,24 @@ static void run_unit(const job *j, const unit *u, unsigned slot)
             cut = 0;
             oh++;
         }
+    }
+}
+
+static void run_unit(const job *j, const unit *u, unsigned slot)
+{
+    const direct *d = j->d;
+    unit rest = *u;
+    // The last group may hold fewer channels.
+    const int64_t whole = TN_MIN(u->g1, d->s.mg / (d->q * d->facts->lanes));
+    if (d->points && u->tile1 - u->tile0 > STRIP_TILES) {
+        const float *w = j->w + (size_t)(u->group * d->vectors) * d->vector_floats + (size_t)u->b0 * (d->group_floats / (size_t)d->blocks_in);
+        for (; rest.g0 < whole; rest.g0++) {
+            const float *next = w + (size_t)rest.g0 * d->group_floats;
+            run_points(j, u, rest.g0, next + (rest.g0 + 1 < u->g1 ? (ptrdiff_t)d->group_floats : u->next - (rest.g0 - u->g0) * (ptrdiff_t)d->group_floats));
+        }
+    }
+    if (rest.g0 < rest.g1) {
+        run_tiles(j, &rest, slot);
     }
 }
 

@@ -192,7 +192,9 @@ static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t gro
         .a = x->a + u->m0 * g->lda + k0,
         .b = x->b + n0 * g->k + k0 * width,
         .a_row = g->lda,
+        .a_block = TN_TILE_BLOCK(g->tiles->facts->lanes),
         .c_row = g->ldc,
+        .c_vec = g->tiles->facts->lanes,
         .steps = k1 - k0,
         .c = x->c + u->m0 * g->ldc + n0,
         .bias = g->bias ? g->bias + n0 : no_bias,
@@ -205,6 +207,7 @@ static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t gro
         .ask = ask,
         .ask_step = (size_t)TN_MIN(64, TN_CEIL_DIV(ASK_BYTES, cuts)),
     };
+    t.ask_tile = (size_t)(t.steps / TN_TILE_BLOCK(g->tiles->facts->lanes)) * t.ask_step;
     // Some tiles of one row more, then the others.
     for (int part = 0; part < 2; part++) {
         const int64_t p = part == 0 ? each + 1 : each;
@@ -213,6 +216,7 @@ static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t gro
             continue;
         }
         g->tiles->strip[p - 1](&t);
+        t.ask += (size_t)t.repeat * t.ask_tile / sizeof *t.ask;
         t.a += t.repeat * p * t.a_row;
         t.c += t.repeat * p * t.c_row;
         t.residual = t.residual ? t.residual + t.repeat * p * t.c_row : NULL;

@@ -64,10 +64,12 @@ typedef void (*tn_stream_fn)(const tn_tile *tile, ptrdiff_t group, ptrdiff_t ahe
 #define TN_STREAM_MAX_P 3
 #define TN_STREAM_MAX_S 6
 
-// The plainest tile: P rows times two whole vectors of packed columns, one segment, no factor; `repeat` times, each for the next P rows.
+// The plainest tile: P rows times two whole vectors of packed columns, no factor; `repeat` times, each for the next P rows. A row of A is one
+// segment, or channel blocks of an unrolled block of steps each.
 typedef struct tn_strip {
     const float *a, *b;
-    ptrdiff_t a_row, c_row;
+    ptrdiff_t a_row, a_block;        // from row to row, from block of steps to block of steps
+    ptrdiff_t c_row, c_vec;
     int64_t steps, repeat;
     float *c;
     const float *bias;               // of two vectors; read when not resumed
@@ -77,8 +79,8 @@ typedef struct tn_strip {
     bool alone;                      // no other tile needs these columns: they are asked for, not the next rows and ask
     float low, high;
     const tn_act *act;               // any other activation, or NULL
-    const float *ask;                // bytes that are needed soon, ask_step of them for each unrolled block of steps
-    size_t ask_step;
+    const float *ask;                // bytes that are needed soon, ask_step of them for each unrolled block of steps, ask_tile for each tile
+    size_t ask_step, ask_tile;
 } tn_strip;
 
 typedef void (*tn_strip_fn)(const tn_strip *strip);

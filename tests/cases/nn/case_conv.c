@@ -33,6 +33,12 @@ static const layer layers[] = {
     {1, 136, 1, 1, 72, 1, 1, 1, 0, 1, BIAS, TN_LOOP_RELU},
     {3, 72, 1, 1, 136, 1, 1, 1, 0, 1, BIAS | RESIDUAL, TN_LOOP_SILU},
     {5, 32, 1, 1, 48, 1, 1, 1, 0, 1, BIAS, TN_LOOP_CONST},
+    // pointwise by strips of pixels: whole groups of channels and a rest, several chunks of weights, sums in parts
+    {1, 72, 14, 13, 48, 1, 1, 1, 0, 1, BIAS | RESIDUAL, TN_LOOP_RELU},
+    {2, 20, 9, 11, 40, 1, 1, 1, 0, 1, BIAS, TN_LOOP_SILU},
+    {1, 600, 12, 12, 136, 1, 1, 1, 0, 1, BIAS, TN_LOOP_HARD_SWISH},
+    {2, 48, 20, 21, 64, 1, 1, 1, 0, 2, 0, TN_LOOP_CLIP},
+    {1, 4404, 6, 7, 32, 1, 1, 1, 0, 1, RESIDUAL, TN_LOOP_GELU},
     // 3x3, the Winograd kind
     {1, 16, 14, 14, 16, 3, 1, 1, 1, 1, BIAS | RESIDUAL, TN_LOOP_RELU},
     {1, 32, 13, 17, 48, 3, 1, 1, 1, 1, BIAS, TN_LOOP_RELU},
