@@ -307,8 +307,8 @@ uint32_t dsp_graph_send(dsp_graph *g)
 
 uint32_t dsp_graph_prepare(dsp_graph *g)
 {
-    const uint32_t status = dsp_graph_send(g), pack[6] = {g->id};
-    return status ? status : dsp_call(g->d, TN_HEX_CALL_PACK, pack, 6);
+    const uint32_t status = dsp_graph_send(g), pack[4] = {g->id};
+    return status ? status : dsp_call(g->d, TN_HEX_CALL_PACK, pack, 4);
 }
 
 uint32_t dsp_execute(dsp_graph *g, uint32_t n_in, uint32_t n_out, const uint32_t *offsets, const uint32_t *lengths, const dsp_buffer *buffer)

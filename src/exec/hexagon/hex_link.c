@@ -21,6 +21,7 @@
 #define START_NS 20000000000u          // for the program to say that it listens: machines may be busy, and one that ends is noticed at once
 #define CALL_NS 120000000000u          // without a sign of life: a DSP that is at one node for longer hangs
 #define WHOLE_NS (20 * CALL_NS)        // for any call, whatever its signs of life
+#define QUIT_NS 200000000u             // for a program that is told to quit to answer
 #define CANCEL_NS 200000000u           // how long a cancelled call may go on before the DSP is stopped
 
 // ---- words of the page ----
@@ -101,14 +102,25 @@ static int shared_memory(size_t bytes)
 
 static void memory_give(const tn_hex_link *link, const tn_hex_buffer *buffer);
 
-static void stop(tn_hex_link *link)
+static void end(tn_hex_link *link, bool asked)
 {
     if (link->state) {
-        link->transport->stop(link->state);
+        link->transport->stop(link->state, asked);
     }
     link->state = NULL;
     link->greeted = false;
     link->late = (tn_hex_late){.waiting = false};
+}
+
+static void stop(tn_hex_link *link) { end(link, false); }
+
+// A program that answers goes by itself, so that on a phone its power votes and mappings go with it.
+static void quit(tn_hex_link *link)
+{
+    tn_diag ignored = {.status = TN_OK};
+    const bool idle = link->greeted && !link->late.waiting && tn_hex_link_running(link);
+    tn_hex_call call = {.call = TN_HEX_CALL_QUIT, .place = "hexagon", .deadline_ns = tn_clock_ns() + QUIT_NS};
+    end(link, idle && tn_hex_link_call(link, &call, &ignored) == TN_OK);
 }
 
 tn_status tn_hex_link_check(const tn_hex_link *link, const char *what, tn_diag *diag)
@@ -131,7 +143,7 @@ void tn_hex_link_limit(tn_hex_link *link, uint64_t deadline_ns, const atomic_int
 // The message of a death: how the process ended, and the crash record if it wrote one.
 static tn_status died(tn_hex_link *link, const tn_hex_call *call, const char *how, tn_diag *diag)
 {
-    char node[160] = "", where[200] = "";
+    char node[160] = "", where[200] = "", log[200], last[232] = "";
     const bool valid = load(link, TN_HEX_AT_CRASH, TN_HEX_CRASH_VALID) == 1;
     const uint32_t id = load(link, valid ? TN_HEX_AT_CRASH : TN_HEX_AT_ALIVE, valid ? TN_HEX_CRASH_NODE : TN_HEX_ALIVE_NODE);
     if (id) {
@@ -142,8 +154,12 @@ static tn_status died(tn_hex_link *link, const tn_hex_call *call, const char *ho
         (void)snprintf(where, sizeof where, " (signal %u, pc 0x%x, address 0x%x)", load(link, TN_HEX_AT_CRASH, TN_HEX_CRASH_SIGNAL),
                        load(link, TN_HEX_AT_CRASH, TN_HEX_CRASH_PC), load(link, TN_HEX_AT_CRASH, TN_HEX_CRASH_ADDRESS));
     }
+    tn_hex_log_last(link, log, sizeof log);
+    if (log[0]) {
+        (void)snprintf(last, sizeof last, "; the end of its log: %s", log);
+    }
     stop(link);
-    return tn_fail(diag, TN_DEVICE, call->place, "the DSP died in %s%s: %s%s", call_text(call->call), node, how, where);
+    return tn_fail(diag, TN_DEVICE, call->place, "the DSP died in %s%s: %s%s%s", call_text(call->call), node, how, where, last);
 }
 
 static tn_status hello(tn_hex_link *link, tn_diag *diag)
@@ -176,7 +192,7 @@ static tn_status start(tn_hex_link *link, tn_diag *diag)
     store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_MAGIC, TN_HEX_MAGIC);
     store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_PROTOCOL, TN_HEX_PROTOCOL);
     store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_THREADS, TN_MIN(link->threads, (uint32_t)TN_HEX_MAX_THREADS));
-    link->sequence = 0;
+    link->sequence = link->log_read = 0;
     link->session++;
     link->started_ns = tn_clock_ns();
     return link->transport->start(&link->state, link->heap, link->page_fd, diag);
@@ -265,7 +281,7 @@ void tn_hex_link_close(tn_hex_link *link)
     }
     // In a forked child the process is not ours to end: closing the descriptors is all.
     if (link->owner == getpid()) {
-        stop(link);
+        quit(link);
     }
     while (link->buffers) {
         tn_hex_buffer *buffer = link->buffers;

@@ -27,11 +27,14 @@ typedef struct tn_hex_transport {
     bool (*alive)(void *state, char *how, size_t size);      // false: it ended, and how
     // The memory of a buffer that the next call maps: its descriptor, and where it lies here.
     tn_status (*send_fd)(void *state, int fd, void *data, size_t bytes);
-    void (*stop)(void *state);                               // ends it, gives everything back; NULL allowed
+    // Ends it, gives everything back; NULL allowed. asked: it was told to quit and is given a moment to do so.
+    void (*stop)(void *state, bool asked);
     pid_t (*process)(void *state);                           // of the program where it is one of this machine, else 0
     // Zeroed memory that the DSP can map, and its descriptor; it outlives a DSP that dies. NULL: any shared memory will do.
     void *(*take)(size_t bytes, int *fd);
     void (*give)(void *data, size_t bytes, int fd);
+    // What the program runs on, its version and where it was found; NULL: nothing to tell.
+    void (*describe)(char *text, size_t size);
 } tn_hex_transport;
 
 extern const tn_hex_transport tn_hex_qemu, tn_hex_fastrpc;
@@ -87,6 +90,9 @@ typedef struct tn_hex_link {
     uint64_t part_uses;
     tn_hex_hello hello;
     uint32_t threads;         // of the DSP; 0: its own choice
+    uint32_t log_read;        // bytes of the log that were passed on
+    uint32_t log_level;       // as the program of log_session was told
+    uint64_t log_session;
     bool has_power;           // the wishes below were made
     uint32_t power_level, corner, latency_us, dcvs;
     atomic_uint_fast64_t copied;                                   // bytes that had to be copied into or out of shared memory
@@ -105,7 +111,8 @@ typedef struct tn_hex_call {
 
 // Starts the program and shakes hands. threads: the DSP's workers.
 tn_status tn_hex_link_open(tn_hex_link **link, const tn_hex_transport *transport, tn_heap *heap, uint32_t threads, tn_diag *diag);
-void tn_hex_link_close(tn_hex_link *link);      // NULL allowed
+// The program is asked to end, and ended where it does not. NULL allowed.
+void tn_hex_link_close(tn_hex_link *link);
 
 // All below take the lock themselves, except those that say so.
 void tn_hex_link_lock(tn_hex_link *link);
@@ -136,6 +143,15 @@ tn_status tn_hex_link_power(tn_hex_link *link, tn_diag *diag);
 
 // Under the lock, after ready: the DSP's handle of a buffer.
 tn_status tn_hex_link_map(tn_hex_link *link, tn_hex_buffer *buffer, tn_diag *diag);
+
+// Under the lock, after ready: what the DSP logs from now on, TN_HEX_LOG_*; costs a call where it changes.
+tn_status tn_hex_log_level(tn_hex_link *link, uint32_t level, tn_diag *diag);
+
+// Under the lock: calls tell for each line that the DSP has logged since the last time; NULL: they are passed over.
+void tn_hex_log_tell(tn_hex_link *link, void (*tell)(void *context, const char *line), void *context);
+
+// Under the lock: the last lines of the log in one, for messages; "" where there are none.
+void tn_hex_log_last(const tn_hex_link *link, char *text, size_t size);
 
 // The names of nodes by id, for the message of a crash; set around a call, under the lock. NULL: none.
 void tn_hex_link_names(tn_hex_link *link, tn_hex_name_fn name, void *context);

@@ -19,7 +19,7 @@ typedef struct tn_hex_part {
     uint64_t nodes_mark, consts_mark;     // of the buffer: nodes and bytes of constants, records of constants as written last
     tn_hex_buffer *packed;        // NULL: the DSP has not said how large
     bool kept;                    // weights of this sum lie there
-    uint32_t sum[2];
+    uint64_t sum;
     uint64_t session;             // of the DSP that was given the graph; TN_HEX_NO_SESSION: none
     int step;                     // how far that went
     uint64_t used;                // when it was last asked for, in the link's count

@@ -200,8 +200,9 @@ static void *carry_on(void *context)
 
 // ---- life ----
 
-static void phone_stop(void *state)
+static void phone_stop(void *state, bool asked)
 {
+    (void)asked;      // closing the handle is the end of it either way
     phone *p = state;
     if (!p) {
         return;
@@ -256,7 +257,7 @@ static tn_status phone_start(void **out, tn_heap *heap, int page_fd, tn_diag *di
         status = p->running ? TN_OK : tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the system refused a thread");
     }
     if (status != TN_OK) {
-        phone_stop(p);
+        phone_stop(p, false);
         return status;
     }
     *out = p;

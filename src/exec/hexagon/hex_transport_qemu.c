@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -18,8 +19,10 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+enum { QUIT_LOOKS = 100, QUIT_LOOK_NS = 500000, VERSION_MS = 3000 };   // how long a program may take to go, the emulator to tell its version
 enum { FD_PAGE = 3, FD_SOCKET = 4, FD_PROGRAM = 5, FD_FREE = 10 };     // in the child; ours begin at FD_FREE
 
 typedef struct emulator {
@@ -31,7 +34,8 @@ typedef struct emulator {
 
 static const char *emulator_path(void)
 {
-    static const char *const paths[] = {"/usr/bin/qemu-hexagon", "/usr/local/bin/qemu-hexagon", "/usr/bin/qemu-hexagon-static"};
+    static const char *const paths[] = {"/usr/bin/qemu-hexagon", "/usr/local/bin/qemu-hexagon", "/opt/qemu/bin/qemu-hexagon",
+                                        "/usr/bin/qemu-hexagon-static", "/usr/local/bin/qemu-hexagon-static"};
     for (size_t i = 0; i < TN_COUNT(paths); i++) {
         if (access(paths[i], X_OK) == 0) {
             return paths[i];
@@ -42,7 +46,7 @@ static const char *emulator_path(void)
 
 static bool qemu_present(const char **what)
 {
-    *what = "there is no qemu-hexagon in /usr/bin or /usr/local/bin (Debian: qemu-user)";
+    *what = "there is no qemu-hexagon in /usr/bin, /usr/local/bin or /opt/qemu/bin (Debian: qemu-user)";
     return emulator_path() != NULL;
 }
 
@@ -102,13 +106,48 @@ static int spawn(emulator *e, const char *path, int page, int socket, int progra
     return error;
 }
 
-static void qemu_stop(void *state)
+static bool qemu_alive(void *state, char *how, size_t size)
+{
+    emulator *e = state;
+    if (e->pid > 0) {
+        const pid_t ended = waitpid(e->pid, &e->ended, WNOHANG);
+        if (ended == 0 || (ended < 0 && errno == EINTR)) {
+            return true;
+        }
+        if (ended < 0) {
+            e->ended = 0;     // somebody else's wait took it
+        }
+        e->pid = 0;
+    }
+    if (WIFSIGNALED(e->ended)) {
+        (void)snprintf(how, size, "signal %d", WTERMSIG(e->ended));
+    } else {
+        (void)snprintf(how, size, "exit status %d", WEXITSTATUS(e->ended));
+    }
+    return false;
+}
+
+// Whether it ends by itself within a moment.
+static bool ends(emulator *e)
+{
+    char how[64];
+    for (int i = 0; i < QUIT_LOOKS; i++) {
+        const struct timespec look = {.tv_nsec = QUIT_LOOK_NS};
+        if (!qemu_alive(e, how, sizeof how)) {
+            return true;
+        }
+        (void)nanosleep(&look, NULL);
+    }
+    return false;
+}
+
+static void qemu_stop(void *state, bool asked)
 {
     emulator *e = state;
     if (!e) {
         return;
     }
-    if (e->pid > 0) {
+    if (e->pid > 0 && !(asked && ends(e))) {
         kill(e->pid, SIGKILL);
         while (waitpid(e->pid, &e->ended, 0) < 0 && errno == EINTR) {
         }
@@ -151,7 +190,7 @@ static tn_status qemu_start(void **out, tn_heap *heap, int page_fd, tn_diag *dia
     }
     if (error) {
         e->pid = 0;
-        qemu_stop(e);
+        qemu_stop(e, false);
         return tn_fail(diag, TN_DEVICE, "hexagon", "%s could not be started: %s", path, strerror(error));
     }
     // The emulator would write a file of its whole memory when the program it runs dies.
@@ -159,27 +198,6 @@ static tn_status qemu_start(void **out, tn_heap *heap, int page_fd, tn_diag *dia
     (void)prlimit(e->pid, RLIMIT_CORE, &none, NULL);
     *out = e;
     return TN_OK;
-}
-
-static bool qemu_alive(void *state, char *how, size_t size)
-{
-    emulator *e = state;
-    if (e->pid > 0) {
-        const pid_t ended = waitpid(e->pid, &e->ended, WNOHANG);
-        if (ended == 0 || (ended < 0 && errno == EINTR)) {
-            return true;
-        }
-        if (ended < 0) {
-            e->ended = 0;     // somebody else's wait took it
-        }
-        e->pid = 0;
-    }
-    if (WIFSIGNALED(e->ended)) {
-        (void)snprintf(how, size, "signal %d", WTERMSIG(e->ended));
-    } else {
-        (void)snprintf(how, size, "exit status %d", WEXITSTATUS(e->ended));
-    }
-    return false;
 }
 
 // One byte with the descriptor beside it.
@@ -207,7 +225,58 @@ static tn_status qemu_send_fd(void *state, int fd, void *data, size_t bytes)
     return sent == 1 ? TN_OK : TN_DEVICE;
 }
 
+// ---- what is there ----
+
+// The text behind the word "version" of what the emulator says of itself; "" where it says nothing in time.
+static void read_version(int fd, char *version, size_t size)
+{
+    char said[256] = "";
+    size_t n = 0;
+    struct pollfd look = {.fd = fd, .events = POLLIN};
+    while (n < sizeof said - 1 && poll(&look, 1, VERSION_MS) > 0) {
+        const ssize_t got = read(fd, said + n, sizeof said - 1 - n);
+        if (got <= 0) {
+            break;
+        }
+        n += (size_t)got;
+    }
+    const char *at = strstr(said, "version ");
+    (void)snprintf(version, size, "%.*s", at ? (int)strcspn(at + 8, " \n") : 0, at ? at + 8 : "");
+}
+
+static void qemu_describe(char *text, size_t size)
+{
+    const char *path = emulator_path();
+    char name[] = "qemu-hexagon", ask[] = "--version", version[48] = "";
+    char *const argv[] = {name, ask, NULL}, *const env[] = {NULL};
+    int ends[2];
+    pid_t pid;
+    posix_spawn_file_actions_t actions;
+    text[0] = '\0';
+    if (!path || pipe2(ends, O_CLOEXEC) != 0) {
+        return;
+    }
+    if (posix_spawn_file_actions_init(&actions) == 0) {
+        const bool good = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDWR, 0) == 0 &&
+                          posix_spawn_file_actions_adddup2(&actions, ends[1], 1) == 0 && posix_spawn(&pid, path, &actions, NULL, argv, env) == 0;
+        close(ends[1]);
+        ends[1] = -1;
+        if (good) {
+            read_version(ends[0], version, sizeof version);
+            kill(pid, SIGKILL);
+            while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+            }
+        }
+        posix_spawn_file_actions_destroy(&actions);
+    }
+    close(ends[0]);
+    if (ends[1] >= 0) {
+        close(ends[1]);
+    }
+    (void)snprintf(text, size, "%s %s", path, version[0] ? version : "of unknown version");
+}
+
 static pid_t qemu_process(void *state) { return ((emulator *)state)->pid; }
 
 const tn_hex_transport tn_hex_qemu = {.name = "qemu", .present = qemu_present, .start = qemu_start, .alive = qemu_alive,
-                                      .send_fd = qemu_send_fd, .stop = qemu_stop, .process = qemu_process};
+                                      .send_fd = qemu_send_fd, .stop = qemu_stop, .process = qemu_process, .describe = qemu_describe};

@@ -26,8 +26,12 @@ static tn_status hexagon_probe(tn_device_facts *facts)
                    link->transport->name);
     facts->present = true;
     facts->cores = link->hello.threads;
-    (void)snprintf(facts->limits, sizeof facts->limits, "protocol %u, program %u, %u operators, VTCM %u KiB", link->hello.protocol,
-                   link->hello.version, link->hello.n_ops, link->hello.vtcm_bytes / 1024);
+    char under[80] = "";
+    if (link->transport->describe) {
+        link->transport->describe(under, sizeof under);
+    }
+    (void)snprintf(facts->limits, sizeof facts->limits, "protocol %u, program %u, %u operators, VTCM %u KiB%s%s", link->hello.protocol,
+                   link->hello.version, link->hello.n_ops, link->hello.vtcm_bytes / 1024, under[0] ? ", under " : "", under);
     tn_hex_link_close(link);
     return TN_OK;
 }

@@ -135,8 +135,9 @@ static tn_status liar_send(void *state, int fd, void *data, size_t bytes)
     return lie(state) % 32 ? TN_OK : TN_DEVICE;
 }
 
-static void liar_stop(void *state)
+static void liar_stop(void *state, bool asked)
 {
+    (void)asked;
     liar *l = state;
     if (l) {
         atomic_store(&l->stop, 1);

@@ -195,7 +195,7 @@ static bool dead(void *state, char *how, size_t size)
     return false;
 }
 
-static void bury(void *state) { (void)state; }
+static void bury(void *state, bool asked) { (void)state, (void)asked; }
 
 // Whatever stands in for the emulator must still be able to end the one that runs.
 static const tn_hex_transport refusing = {.name = "refusing", .start = refuse_start, .alive = dead, .stop = bury};
@@ -205,7 +205,7 @@ static void end_program(tn_hex_link *link, const tn_hex_transport *next)
 {
     tn_hex_link_lock(link);
     if (link->state) {
-        link->transport->stop(link->state);
+        link->transport->stop(link->state, false);
     }
     link->state = NULL;
     link->transport = next;

@@ -37,7 +37,7 @@ static _Atomic uint32_t *word(size_t offset, int i) { return (_Atomic uint32_t *
 static void dsp_close(void)
 {
     if (dsp.state) {
-        tn_hex_qemu.stop(dsp.state);
+        tn_hex_qemu.stop(dsp.state, false);
         munmap(dsp.page, TN_HEX_PAGE);
         close(dsp.fd);
     }

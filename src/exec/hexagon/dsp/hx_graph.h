@@ -144,8 +144,6 @@ void tn_hx_packed_room(tn_hx_graph *graph, uint64_t bytes);
 uint8_t *tn_hx_packed_next(tn_hx_graph *graph, uint64_t bytes);
 // The next piece is a copy of the graph's own `bytes`: written when fresh, else read. Returns whether there is room.
 int tn_hx_packed_copy(tn_hx_graph *graph, void *own, uint32_t bytes, int fresh);
-// Sums of words and of those sums, for each lane of a vector, as 64 bits; bytes: a multiple of a vector, aligned.
-uint64_t tn_hx_packed_sum(const uint8_t *bytes, uint32_t n);
 
 extern tn_hx_buffer tn_hx_buffers[TN_HX_MAX_BUFFERS];
 // The bytes of a range in a buffer; NULL: not all of it exists.

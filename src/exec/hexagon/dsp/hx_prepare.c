@@ -384,24 +384,6 @@ int tn_hx_packed_copy(tn_hx_graph *graph, void *own, uint32_t bytes, int fresh)
     return at != NULL;
 }
 
-uint64_t tn_hx_packed_sum(const uint8_t *bytes, uint32_t n)
-{
-    HVX_Vector a = Q6_V_vsplat_R((int32_t)n), b = a;
-#pragma unroll 4
-    for (uint32_t i = 0; i < n; i += TN_HX_VECTOR) {
-        a = Q6_Vw_vadd_VwVw(a, TN_HX_CV(bytes + i));
-        b = Q6_Vw_vadd_VwVw(b, a);
-    }
-    uint32_t lanes[64] __attribute__((aligned(128)));
-    TN_HX_V(lanes) = a;
-    TN_HX_V(lanes + 32) = b;
-    uint64_t sum = UINT64_C(14695981039346656037);   // FNV-1a, by words
-    for (int i = 0; i < 64; i++) {
-        sum = (sum ^ lanes[i]) * UINT64_C(1099511628211);
-    }
-    return sum;
-}
-
 uint32_t tn_hx_graph_pack(tn_hx_graph *graph, int fresh)
 {
     uint32_t why = TN_HEX_WHY_NONE;

@@ -295,27 +295,32 @@ static uint32_t read_attr(tn_hx_graph *graph, tn_hx_attr *attr, tn_hex_cursor *i
     return TN_HEX_WHY_ATTR;
 }
 
+// Whether all words lie in [least, least + range): two instructions a word, of which networks have tens of thousands. none: what a word of 0
+// counts as.
+static int lie_within(const uint32_t *words, uint32_t n, uint32_t least, uint32_t range, uint32_t none)
+{
+    uint32_t farthest = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t beyond = (words[i] ? words[i] : none) - least;
+        farthest = beyond > farthest ? beyond : farthest;
+    }
+    return farthest < range;
+}
+
 // Scales and multipliers mean nothing unless they are positive and finite.
-static int float_fits(uint32_t bits) { return bits >= 0x00800000u && bits < 0x7f800000u; }
+static int floats_fit(const uint32_t *words, uint32_t n) { return lie_within(words, n, 0x00800000u, 0x7f000000u, 0); }
 
 static uint32_t check_attr(const tn_hx_attr *a)
 {
-    for (uint32_t i = 0; i < a->n_scales; i++) {
-        if (!float_fits(a->scales[i])) {
-            return TN_HEX_WHY_ATTR;
-        }
-    }
-    if (a->rounding == TN_HEX_FIXED_Q31 && a->n_shifts != a->n_multipliers) {
+    if (a->rounding == TN_HEX_FIXED_Q31 &&
+        (a->n_shifts != a->n_multipliers || !lie_within(a->shifts, a->n_shifts, (uint32_t)-31, 62, 0) ||
+         !lie_within(a->multipliers, a->n_multipliers, 0x40000000u, 0x40000000u, 0x40000000u))) {
         return TN_HEX_WHY_ATTR;
     }
-    for (uint32_t i = 0; i < a->n_multipliers; i++) {
-        const uint32_t m = a->multipliers[i];
-        const int fits = a->rounding == TN_HEX_FLOAT_RNE ? float_fits(m) : m == 0 || (m >= 0x40000000u && m < 0x80000000u);
-        if (!fits || (a->rounding == TN_HEX_FIXED_Q31 && ((int32_t)a->shifts[i] < -31 || (int32_t)a->shifts[i] > 30))) {
-            return TN_HEX_WHY_ATTR;
-        }
+    if (a->rounding == TN_HEX_FLOAT_RNE && !floats_fit(a->multipliers, a->n_multipliers)) {
+        return TN_HEX_WHY_ATTR;
     }
-    return TN_HEX_WHY_NONE;
+    return floats_fit(a->scales, a->n_scales) ? TN_HEX_WHY_NONE : TN_HEX_WHY_ATTR;
 }
 
 // The place in the table of operators; -1: unknown. Their ids are hashed once.

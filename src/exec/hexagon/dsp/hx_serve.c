@@ -7,7 +7,7 @@
 #include "exec/hexagon/dsp/rt/rt.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { VERSION = 100, ARCH = 67 };
+enum { VERSION = 101, ARCH = 67 };
 
 tn_hx_buffer tn_hx_buffers[TN_HX_MAX_BUFFERS];
 static tn_hx_graph graphs[TN_HX_MAX_GRAPHS];
@@ -226,15 +226,12 @@ static uint32_t pack(const uint32_t *arg, uint32_t *result)
         tn_hx_buffers[handle - 1].uses++;
     }
     os->hvx_lock();
-    int fresh = 1;
-    uint64_t sum = (uint64_t)arg[4] << 32 | arg[3];
-    if (handle && arg[5]) {
+    const int fresh = !handle || !arg[3];
+    if (!fresh) {
         invalidate(handle, arg[2], bytes);
-        fresh = tn_hx_packed_sum(area, bytes) != sum;
     }
     uint32_t why = find_constants(graph);
     why = why ? why : tn_hx_graph_pack(graph, fresh);
-    sum = !why && handle && fresh ? tn_hx_packed_sum(area, bytes) : sum;
     os->hvx_unlock();
     forget_constants(graph);
     if (why) {
@@ -245,8 +242,6 @@ static uint32_t pack(const uint32_t *arg, uint32_t *result)
     }
     graph->packed = 1;
     result[0] = (uint32_t)fresh;
-    result[1] = (uint32_t)sum;
-    result[2] = (uint32_t)(sum >> 32);
     return TN_HEX_OK;
 }
 
@@ -385,7 +380,7 @@ static const struct { uint32_t call, n_args, n_results; call_fn *run; const char
     {TN_HEX_CALL_CONSTS, 4, 2, consts, "consts"},
     {TN_HEX_CALL_NODES, 4, 2, nodes, "nodes"},
     {TN_HEX_CALL_PREPARE, 1, 6, prepare, "prepare"},
-    {TN_HEX_CALL_PACK, 6, 3, pack, "pack"},
+    {TN_HEX_CALL_PACK, 4, 1, pack, "pack"},
     {TN_HEX_CALL_EXECUTE, 3, 3, execute, "execute"},
     {TN_HEX_CALL_TEARDOWN, 1, 0, teardown, "teardown"},
     {TN_HEX_CALL_POWER_LEVEL, 1, 0, power_level, "power_level"},

@@ -13,7 +13,7 @@
 
 #define TN_HEX_PAGE 65536u           // bytes of the control page; buffers are multiples of it too
 #define TN_HEX_MAGIC 0x58484e54u     // "TNHX"
-#define TN_HEX_PROTOCOL 2u           // changes with every change of these headers' meaning
+#define TN_HEX_PROTOCOL 3u           // changes with every change of these headers' meaning
 
 // Byte offsets in the control page. What different sides write lies on different 128-byte lines.
 enum {
@@ -62,6 +62,9 @@ enum {
     TN_HEX_CRASH_VALID, TN_HEX_CRASH_SIGNAL, TN_HEX_CRASH_PC, TN_HEX_CRASH_ADDRESS, TN_HEX_CRASH_NODE, TN_HEX_CRASH_CALL,
     TN_HEX_CRASH_GRAPH
 };
+// Levels of the log; a program begins with errors.
+enum { TN_HEX_LOG_SILENT, TN_HEX_LOG_ERRORS, TN_HEX_LOG_CALLS, TN_HEX_LOG_NODES };
+
 enum { TN_HEX_EXIT_PROTOCOL = 3, TN_HEX_EXIT_CRASH = 4, TN_HEX_EXIT_HANGUP = 5 };
 
 // Calls: number, name, arguments -> results. Numbers are frozen.
@@ -72,17 +75,17 @@ enum { TN_HEX_EXIT_PROTOCOL = 3, TN_HEX_EXIT_CRASH = 4, TN_HEX_EXIT_HANGUP = 5 }
 //   consts          graph, handle, offset, length        records of hex_graph.h; data is read from the mapped buffers at prepare
 //   nodes           graph, handle, offset, length        records of hex_graph.h
 //   prepare         graph -> arena bytes, VTCM bytes, bytes of plans, number of inputs, number of outputs, bytes of packed weights
-//   pack            graph, handle, offset, sum low, sum high, kept -> 1 packed anew or 0 taken over, sum low, sum high
-//                   once after prepare: the weights as the kernels want them, into the buffer (offset: a multiple of 128). kept 1: they
-//                   may be there, from a process that is gone, and are taken over if they have that sum. handle 0: into memory of the DSP's
-//                   own. Until teardown the buffer cannot be unmapped
+//   pack            graph, handle, offset, kept -> 1 packed anew or 0 taken over
+//                   once after prepare: the weights as the kernels want them, into the buffer (offset: a multiple of 128). kept 1: they are
+//                   there as a process that is gone packed them, which the host has seen to. handle 0: into memory of the DSP's own.
+//                   Until teardown the buffer cannot be unmapped
 //   execute         graph, number of inputs, number of outputs (their places: TN_HEX_AT_IO) -> microseconds, packets low, high
 //   teardown        graph
 //   power_level     0 (save most) to 100
 //   power_details   corner, DCVS on, sleep latency in microseconds
 //   perf            graph, handle, offset, length -> number of records written (TN_HEX_PERF_*)
 //   reset_perf      graph
-//   log_level       0 silent, 1 errors, 2 each call, 3 each node
+//   log_level       TN_HEX_LOG_*
 //   quit
 // A failed call returns a status, and where a record or node is at fault: its id, and a number that names the rule (TN_HEX_WHY_*).
 #define TN_HEX_CALLS(X)                                                                                               \

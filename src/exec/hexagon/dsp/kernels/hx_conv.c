@@ -298,6 +298,7 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     plan->modes = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles);
     tn_hx_packed_room(graph, steps * (uint32_t)plan->tiles * 4 * TILE + WEIGHTS_AHEAD);
     tn_hx_packed_room(graph, requant_bytes(plan));
+    tn_hx_packed_room(graph, (uint32_t)plan->tiles);
     if (!plan->offsets || !plan->requant || !plan->modes) {
         return TN_HEX_WHY_LIMIT;
     }
@@ -326,13 +327,17 @@ static uint32_t keep_lines(tn_hx_graph *graph, conv_plan *plan, int fresh)
         !tn_hx_packed_copy(graph, plan->downs, (uint32_t)plan->tiles, fresh)) {
         return TN_HEX_WHY_LIMIT;
     }
-    for (int32_t i = 0; i < plan->tiles * TILE; i++) {
-        const int32_t down = plan->downs[i / TILE];
-        if (down < -1 || (down >= 0 && (down & ~GAP) > TN_HX_LINE_FRACTION_MAX - 16) || (uint32_t)plan->lines[i].left > 31) {
+    uint32_t lefts = 0;
+    for (int32_t i = 0; i < plan->tiles; i++) {
+        const int32_t down = plan->downs[i];
+        if (down < -1 || (down >= 0 && (down & ~GAP) > TN_HX_LINE_FRACTION_MAX - 16)) {
             return TN_HEX_WHY_RANGE;
         }
     }
-    return TN_HEX_WHY_NONE;
+    for (int32_t i = 0; i < plan->tiles * TILE; i++) {
+        lefts |= (uint32_t)plan->lines[i].left;
+    }
+    return lefts <= 31 ? TN_HEX_WHY_NONE : TN_HEX_WHY_RANGE;
 }
 
 static uint32_t pack(tn_hx_graph *graph, tn_hx_node *node, int fresh)
@@ -350,19 +355,20 @@ static uint32_t pack(tn_hx_graph *graph, tn_hx_node *node, int fresh)
     for (int32_t i = 0; fresh && i < plan->tiles; i++) {
         pack_tile(graph, node, plan, i, row);
     }
-    if (!tn_hx_packed_copy(graph, plan->requant, requant_bytes(plan), fresh)) {
-        return TN_HEX_WHY_LIMIT;
-    }
-    for (int32_t i = 0; i < plan->tiles; i++) {
+    for (int32_t i = 0; fresh && i < plan->tiles; i++) {
         const int32_t n = channels - i * TILE < TILE ? channels - i * TILE : TILE;
         plan->modes[i] = (uint8_t)tn_hx_requant_mode(plan->requant + i * TILE, (uint32_t)n, node->attr.rounding, 1);
-        if (plan->lines && fresh) {
+        if (plan->lines) {
             plan->downs[i] = n > 4 && plan->modes[i] == TN_HX_RNE_NARROW
                                  ? find_lines(plan->requant + i * TILE, n, &node->attr, tn_hx_out(graph, node)->zero, plan->lines + i * TILE) : -1;
         }
     }
+    if (!tn_hx_packed_copy(graph, plan->requant, requant_bytes(plan), fresh) ||
+        !tn_hx_packed_copy(graph, plan->modes, (uint32_t)plan->tiles, fresh)) {
+        return TN_HEX_WHY_LIMIT;
+    }
     const uint32_t why = plan->lines ? keep_lines(graph, plan, fresh) : TN_HEX_WHY_NONE;
-    return why ? why : tn_hx_requant_sane(plan->requant, (uint32_t)plan->tiles * TILE);
+    return why ? why : tn_hx_requant_sane(plan->requant, (uint32_t)plan->tiles * TILE, plan->modes, (uint32_t)plan->tiles);
 }
 
 // ---- run ----

@@ -173,7 +173,7 @@ static uint32_t pack(tn_hx_graph *graph, tn_hx_node *node, int fresh)
     }
     plan->mode = TN_HX_Q31;
     for (int32_t i = 0; i < 2 * plan->groups; i++) {
-        if (tn_hx_requant_sane(plan->lanes[i].one, 32)) {
+        if (tn_hx_requant_sane(plan->lanes[i].one, 32, NULL, 0)) {
             return TN_HEX_WHY_RANGE;
         }
         tn_hx_lanes_set(&plan->lanes[i]);

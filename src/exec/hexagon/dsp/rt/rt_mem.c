@@ -14,6 +14,12 @@ void *memcpy(void *restrict to, const void *restrict from, size_t bytes)
         for (; (uintptr_t)d & 7; bytes--) {
             *d++ = *s++;
         }
+        for (; bytes >= 64; bytes -= 64, d += 64, s += 64) {
+            const word *from8 = (const word *)s;
+            const uint64_t a = from8[0], b = from8[1], c = from8[2], e = from8[3], f = from8[4], g = from8[5], h = from8[6], i = from8[7];
+            word *to8 = (word *)d;
+            to8[0] = a, to8[1] = b, to8[2] = c, to8[3] = e, to8[4] = f, to8[5] = g, to8[6] = h, to8[7] = i;
+        }
         for (; bytes >= 8; bytes -= 8, d += 8, s += 8) {
             *(word *)d = *(const word *)s;
         }

@@ -30,11 +30,22 @@ enum { TN_HX_LINE_FRACTION_MAX = 23 };
 // r: a channel, r->bias in its sums; the line is for sums without it. rounding: of the wire. most: bits of fraction, 16 + down at most. 1: every sum
 // gives the byte it should, for zero point `zero` and bytes kept within [low, high] afterwards.
 int tn_hx_line_find(tn_hx_line *line, const tn_hx_requant *r, int rounding, int32_t zero, int32_t low, int32_t high, int32_t most);
-// Whether shifts and halves are such, for a line that was taken over.
-static inline int tn_hx_line_sane(const tn_hx_line *line)
+// Whether shifts and halves are such, for lines that were taken over: each is seen, all of them are judged.
+typedef struct tn_hx_line_bits {
+    uint32_t lefts, downs, limits;
+} tn_hx_line_bits;
+
+static inline void tn_hx_line_see(tn_hx_line_bits *bits, const tn_hx_line *line)
 {
-    return line->left >= 0 && line->left < 32 && line->down >= 0 && line->down <= TN_HX_LINE_FRACTION_MAX - 16 && line->limit >= 0 &&
-           line->limit <= 0xffff && (line->odd == 0 || line->odd == 1 << line->down);
+    bits->lefts |= (uint32_t)line->left;
+    bits->downs |= (uint32_t)line->down;
+    bits->limits |= (uint32_t)line->limit | (uint32_t)line->odd;
+}
+
+static inline int tn_hx_line_sane(const tn_hx_line_bits *bits)
+{
+    _Static_assert(TN_HX_LINE_FRACTION_MAX - 16 == 7, "what three bits hold");
+    return bits->lefts < 32 && bits->downs <= TN_HX_LINE_FRACTION_MAX - 16 && bits->limits <= 0xffff;
 }
 
 // The most bits of fraction that a line of this channel may have; 0: it has none.

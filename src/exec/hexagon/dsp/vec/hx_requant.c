@@ -90,9 +90,12 @@ int tn_hx_requant_mode(tn_hx_requant *r, uint32_t n, int rounding, int narrow)
     return mode;
 }
 
-uint32_t tn_hx_requant_sane(const tn_hx_requant *r, uint32_t n)
+uint32_t tn_hx_requant_sane(const tn_hx_requant *r, uint32_t n, const uint8_t *modes, uint32_t n_modes)
 {
     uint32_t bits = 0;
+    for (uint32_t i = 0; i < n_modes; i++) {
+        bits |= modes[i] > TN_HX_RNE ? 32 : 0;
+    }
     for (uint32_t i = 0; i < n; i++) {
         bits |= (uint32_t)r[i].left | (uint32_t)r[i].right | (uint32_t)r[i].up;
     }

@@ -37,8 +37,8 @@ enum { TN_HX_NARROW = 15, TN_HX_NARROW_WINDOW = 2 };   // F, and its WINDOW
 void tn_hx_requant_set(tn_hx_requant *r, int rounding, uint32_t multiplier, int32_t shift, uint64_t bound);
 // The mode of n channels; narrow: the kernel has the narrow ones, and channels may be set anew for them.
 int tn_hx_requant_mode(tn_hx_requant *r, uint32_t n, int rounding, int narrow);
-// Whether shifts are shifts, for channels that were taken over: TN_HEX_WHY_NONE, or TN_HEX_WHY_RANGE.
-uint32_t tn_hx_requant_sane(const tn_hx_requant *r, uint32_t n);
+// Whether shifts are shifts and modes are modes, for n channels that were taken over: TN_HEX_WHY_NONE, or TN_HEX_WHY_RANGE. modes: n_modes; NULL: none.
+uint32_t tn_hx_requant_sane(const tn_hx_requant *r, uint32_t n, const uint8_t *modes, uint32_t n_modes);
 // Does those of 32 channel sums again whose fraction is near one half: results[2 * lane] are 16 bits wide.
 void tn_hx_requant_repair(HVX_Vector sums, const tn_hx_requant *r, int16_t *results);
 // Exactly, by scalar float.

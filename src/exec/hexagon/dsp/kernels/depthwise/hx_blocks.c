@@ -81,12 +81,14 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
         !tn_hx_packed_copy(graph, blocks->ways, (uint32_t)y->planes, fresh)) {
         return TN_HEX_WHY_LIMIT;
     }
+    tn_hx_line_bits seen = {0, 0, 0};
+    uint32_t rights = 0, ways = 0;
     for (int32_t c = 0; c < 4 * y->planes; c++) {
-        if (blocks->ways[c / 4] > BY_EVEN_LINE || (uint32_t)blocks->channels[c].right > 31 || !tn_hx_line_sane(&blocks->channels[c].line)) {
-            return TN_HEX_WHY_RANGE;
-        }
+        ways = blocks->ways[c / 4] > ways ? blocks->ways[c / 4] : ways;
+        rights |= (uint32_t)blocks->channels[c].right;
+        tn_hx_line_see(&seen, &blocks->channels[c].line);
     }
-    return TN_HEX_WHY_NONE;
+    return ways <= BY_EVEN_LINE && rights <= 31 && tn_hx_line_sane(&seen) ? TN_HEX_WHY_NONE : TN_HEX_WHY_RANGE;
 }
 
 // 32 blocks of each of four channels, from two rows of x.

@@ -93,10 +93,11 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
     plan->taps.offsets = offsets;
     tn_hx_packed_room(graph, weights_bytes(plan, x));
     tn_hx_packed_room(graph, requant_bytes(x));
+    tn_hx_packed_room(graph, (uint32_t)x->planes);
     if (tn_hx_window_is_halving(&node->attr)) {
         tn_hx_blocks_room(graph, y);
     } else if (is_planar(plan, &node->attr, x, y)) {
-        tn_hx_planar_room(graph, y);
+        tn_hx_planar_room(graph, y, node->attr.kernel[0]);
     }
     tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
     return TN_HEX_WHY_NONE;
@@ -155,14 +156,14 @@ uint32_t tn_hx_depthwise_pack(tn_hx_graph *graph, tn_hx_node *node, int fresh)
     if (fresh) {
         pack_weights(graph, node, plan, weights);
     }
-    if (!tn_hx_packed_copy(graph, plan->weights, weights_bytes(plan, x), fresh) ||
-        !tn_hx_packed_copy(graph, plan->requant, requant_bytes(x), fresh)) {
-        return TN_HEX_WHY_LIMIT;
-    }
-    for (uint32_t plane = 0; plane < planes; plane++) {
+    for (uint32_t plane = 0; fresh && plane < planes; plane++) {
         plan->modes[plane] = (uint8_t)tn_hx_requant_mode(plan->requant + 4 * plane, 4, node->attr.rounding, 1);
     }
-    const uint32_t why = tn_hx_requant_sane(plan->requant, 4 * planes);
+    if (!tn_hx_packed_copy(graph, plan->weights, weights_bytes(plan, x), fresh) ||
+        !tn_hx_packed_copy(graph, plan->requant, requant_bytes(x), fresh) || !tn_hx_packed_copy(graph, plan->modes, planes, fresh)) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    const uint32_t why = tn_hx_requant_sane(plan->requant, 4 * planes, plan->modes, planes);
     if (!why && tn_hx_window_is_halving(&node->attr)) {
         plan->blocks = tn_hx_pool_take(&graph->pool, sizeof *plan->blocks);
         return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, weights, plan->requant, plan->modes, fresh) : TN_HEX_WHY_LIMIT;

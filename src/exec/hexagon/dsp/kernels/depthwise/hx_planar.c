@@ -12,6 +12,7 @@
 // (hx_planar_planes.S). In the end four channels are put together again.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers, each with a scratch of its own.
 #include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
+#include "exec/hexagon/dsp/rt/rt.h"
 
 #include "exec/hexagon/wire/hex_control.h"
 
@@ -87,6 +88,15 @@ static void set_record(const tn_hx_planar *planar, const tn_hx_planar_channel *c
     }
 }
 
+static uint32_t record_bytes(int32_t kernel) { return kernel == 3 ? sizeof(tn_hx_planar_record3) : sizeof(tn_hx_planar_record5); }
+static uint32_t alike_bytes(const tn_hx_value *y) { return 4 * (uint32_t)y->planes * sizeof(uint16_t); }
+
+// With room before and behind, of which the loop reads a little.
+static uint32_t records_bytes(const tn_hx_value *y, int32_t kernel)
+{
+    return (4 * (uint32_t)y->planes + 2 * TN_HX_PLANAR_PLANES_AHEAD) * record_bytes(kernel);
+}
+
 // Which channels follow each other in a loop, and what the loop reads. Where one line of a group has a gap all go that way: it takes two
 // packets more, and a new start of the loop would take dozens.
 static void set_records(tn_hx_planar *planar, int32_t channels)
@@ -103,7 +113,7 @@ static void set_records(tn_hx_planar *planar, int32_t channels)
             // In float_rne planes without a line are done another way.
             ch->by = ch->by == BY_Q31 && planar->rounding == TN_HEX_FIXED_Q31 ? BY_Q31 : line;
             planar->alike[c] = c == begin || ch[-1].by != ch->by ? 1 : (uint16_t)(planar->alike[c - 1] + 1);
-            set_record(planar, ch, planar->records + c * planar->record);
+            set_record(planar, ch, planar->records + (TN_HX_PLANAR_PLANES_AHEAD + c) * planar->record);
         }
     }
 }
@@ -122,22 +132,21 @@ static uint32_t set_slots(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_
     const int32_t groups = (y->planes + room * threads - 1) / (room * threads) * threads;   // as many for each thread
     planar->group = (y->planes + groups - 1) / groups;
     planar->clamps = tn_hx_pool_take(&graph->pool, 2 * (uint32_t)planar->slot);
-    const uint32_t channels = 4 * (uint32_t)y->planes, beyond = 2 * TN_HX_PLANAR_PLANES_AHEAD;
-    planar->alike = tn_hx_pool_take(&graph->pool, channels * sizeof *planar->alike);
-    planar->record = planar->kernel == 3 ? (int32_t)sizeof(tn_hx_planar_record3) : (int32_t)sizeof(tn_hx_planar_record5);
-    planar->records = tn_hx_pool_take(&graph->pool, (channels + beyond) * (uint32_t)planar->record);
+    planar->alike = tn_hx_pool_take(&graph->pool, alike_bytes(y));
+    planar->record = (int32_t)record_bytes(planar->kernel);
+    planar->records = tn_hx_pool_take(&graph->pool, records_bytes(y, planar->kernel));
     if (!planar->clamps || !planar->alike || !planar->records) {
         return TN_HEX_WHY_LIMIT;
     }
-    for (int32_t i = 0; i < planar->slot; i++) {
-        const int32_t at = i - planar->lead;
-        const int inside = at >= 0 && at < planar->pixels && at % planar->pitch < y->width;
-        uint8_t *low = planar->clamps + i / TN_HX_VECTOR * 2 * TN_HX_VECTOR + i % TN_HX_VECTOR;
-        low[0] = (uint8_t)(inside ? planar->low : planar->zero);
-        low[TN_HX_VECTOR] = (uint8_t)(inside ? planar->high : planar->zero);
+    memset(planar->clamps, planar->zero, 2 * (uint32_t)planar->slot);
+    for (int32_t row = 0; row < y->height; row++) {
+        const uint32_t begin = (uint32_t)(planar->lead + row * planar->pitch);
+        for (uint32_t i = begin; i < begin + (uint32_t)y->width; i++) {
+            uint8_t *low = planar->clamps + i / TN_HX_VECTOR * 2 * TN_HX_VECTOR + i % TN_HX_VECTOR;
+            low[0] = (uint8_t)planar->low;
+            low[TN_HX_VECTOR] = (uint8_t)planar->high;
+        }
     }
-    planar->records += TN_HX_PLANAR_PLANES_AHEAD * planar->record;   // the loop reads a little before and behind
-    set_records(planar, (int32_t)channels);
     return TN_HEX_WHY_NONE;
 }
 
@@ -174,11 +183,29 @@ static void set_job(tn_hx_planar_job *job, const tn_hx_planar *p, const tn_hx_pl
 
 static uint32_t channels_bytes(const tn_hx_value *y) { return 4 * (uint32_t)y->planes * sizeof(tn_hx_planar_channel); }
 
-void tn_hx_planar_room(tn_hx_graph *graph, const tn_hx_value *y)
+void tn_hx_planar_room(tn_hx_graph *graph, const tn_hx_value *y, int32_t kernel)
 {
     tn_hx_packed_room(graph, channels_bytes(y));
     tn_hx_packed_room(graph, (uint32_t)y->planes);
     tn_hx_packed_room(graph, sizeof(int32_t));
+    tn_hx_packed_room(graph, alike_bytes(y));
+    tn_hx_packed_room(graph, records_bytes(y, kernel));
+}
+
+// What the loops over planes go by, written or taken over.
+static uint32_t keep_records(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_value *y, int fresh)
+{
+    const int32_t channels = 4 * y->planes, share = 4 * planar->group;
+    if (!tn_hx_packed_copy(graph, planar->alike, alike_bytes(y), fresh) ||
+        !tn_hx_packed_copy(graph, planar->records, records_bytes(y, planar->kernel), fresh)) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t c = 0, most = 1; c < channels; c++, most = most < share ? most + 1 : 1) {
+        if (planar->alike[c] < 1 || planar->alike[c] > most) {
+            return TN_HEX_WHY_RANGE;
+        }
+    }
+    return TN_HEX_WHY_NONE;
 }
 
 // What the search for lines found, written or taken over. `fewest`: bits of fraction.
@@ -188,11 +215,16 @@ static uint32_t keep_channels(tn_hx_graph *graph, tn_hx_planar *planar, const tn
         !tn_hx_packed_copy(graph, planar->fits, (uint32_t)y->planes, fresh) || !tn_hx_packed_copy(graph, fewest, sizeof *fewest, fresh)) {
         return TN_HEX_WHY_LIMIT;
     }
+    tn_hx_line_bits seen = {0, 0, 0};
+    uint32_t rights = 0, ways = 0;
     for (int32_t c = 0; c < 4 * y->planes; c++) {
         const tn_hx_planar_channel *one = &planar->channels[c];
-        if (one->by < BY_Q31 || one->by > BY_EVEN_LINE || (uint32_t)one->right > 31 || !tn_hx_line_sane(&one->line)) {
-            return TN_HEX_WHY_RANGE;
-        }
+        rights |= (uint32_t)one->right;
+        ways = (uint32_t)one->by > ways ? (uint32_t)one->by : ways;
+        tn_hx_line_see(&seen, &one->line);
+    }
+    if (ways > BY_EVEN_LINE || rights > 31 || !tn_hx_line_sane(&seen)) {
+        return TN_HEX_WHY_RANGE;
     }
     return *fewest >= 16 && *fewest <= TN_HX_LINE_FRACTION_MAX ? TN_HEX_WHY_NONE : TN_HEX_WHY_RANGE;
 }
@@ -221,15 +253,21 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
     if (fresh) {
         set_channels(planar, w, y, &node->attr, requant, modes, fewest);
     }
-    const uint32_t why = keep_channels(graph, planar, y, &fewest, fresh);
+    planar->group = 1;
+    uint32_t why = groups ? set_slots(graph, planar, x, y) : TN_HEX_WHY_NONE;
+    if (!why && groups && fresh) {
+        set_records(planar, 4 * y->planes);
+    }
+    why = why ? why : keep_channels(graph, planar, y, &fewest, fresh);
     if (why) {
         return why;
     }
-    planar->group = 1;
     if (groups) {
         planar->line.down = fewest - 16;
         planar->line.odd = y->zero & 1 ? 0 : 1 << planar->line.down;
-        return set_slots(graph, planar, x, y);
+        why = keep_records(graph, planar, y, fresh);
+        planar->records += TN_HX_PLANAR_PLANES_AHEAD * planar->record;   // the loop reads a little before and behind
+        return why;
     }
     planar->jobs = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)y->planes * sizeof *planar->jobs);
     for (int32_t c = 0; planar->jobs && c < 4 * y->planes; c++) {

@@ -87,7 +87,7 @@ typedef struct tn_hx_planar {
 // Whether a square window of 3 or 5 that reads x itself goes this way.
 int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int32_t kernel);
 // Room for what is kept of it.
-void tn_hx_planar_room(tn_hx_graph *graph, const tn_hx_value *y);
+void tn_hx_planar_room(tn_hx_graph *graph, const tn_hx_value *y, int32_t kernel);
 // w, requant: of all channels; modes: of all planes. first: flat pixel of the first tap. fresh: see tn_hx_packed_copy; else w may be NULL.
 uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
                               const uint8_t *modes, int32_t first, int fresh);
