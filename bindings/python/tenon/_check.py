@@ -73,8 +73,12 @@ def names(value: Any) -> Optional[List[bytes]]:
     """Names of wanted tensors; None for all outputs."""
     if value is None:
         return None
-    hint = f"; for one output give [{value!r}]" if isinstance(value, (str, bytes)) else ""
-    return [encode(name, "output_names") or b"" for name in items("output_names", value, f"a list of names{hint}")]
+    hint = f"; for one output give [{value!r}]" if isinstance(value, str) else ""
+    given = items("output_names", value, f"a list of names{hint}")
+    for name in given:
+        if not isinstance(name, str):
+            raise refuse("output_names", name, "a name: outputs are named by str")
+    return [encode(name, "output_names") or b"" for name in given]
 
 
 def shape(name: str, value: Any, least: int = 0, most: int = 8) -> Tuple[int, ...]:

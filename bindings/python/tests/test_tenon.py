@@ -351,7 +351,7 @@ class Failing(unittest.TestCase):
         session, feeds = tenon.InferenceSession(str(DIGITS)), {"image": self.image}
         shapes = {"image": (1, 1, 28, 28)}
         for call in (lambda: session.run("digit", feeds), lambda: session.run(b"digit", feeds), lambda: session.prepare(shapes, "digit"),
-                     lambda: session.profile(feeds, 1, "digit"), lambda: session.run(7, feeds)):
+                     lambda: session.profile(feeds, 1, "digit"), lambda: session.run(7, feeds), lambda: session.run([b"digit"], feeds)):
             error = failure(call)
             self.assertEqual((error.status, error.place), (tenon.Status.INVALID_ARGUMENT, "output_names"))
         self.assertIn("['digit']", failure(session.run, "digit", feeds).message)
