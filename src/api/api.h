@@ -71,6 +71,7 @@ typedef struct tn_binding {
     void *data;
     size_t bytes;
     tn_dtype dtype;               // TN_NONE: not said
+    tn_dtype made;                // what the model says that it computes there; TN_NONE: it does not
 } tn_binding;
 
 // What one set of wanted names runs by.

@@ -326,7 +326,7 @@ static void unbind(tenon_session *session, tn_binding **link)
     }
 }
 
-static tn_status add_binding(tenon_session *session, const char *name, tn_binding **out, tn_diag *diag)
+static tn_status add_binding(tenon_session *session, const char *name, tn_dtype made, tn_binding **out, tn_diag *diag)
 {
     tn_binding *binding = tn_take_zero(session->heap, 1, sizeof *binding);
     char *copy = binding ? tn_api_copy_text(session->heap, name) : NULL;
@@ -335,31 +335,41 @@ static tn_status add_binding(tenon_session *session, const char *name, tn_bindin
         return tn_fail(diag, TN_OUT_OF_MEMORY, name, "no memory to remember the buffer");
     }
     binding->name = copy;
+    binding->made = made;
     binding->next = session->bindings;
     session->bindings = *out = binding;
     return TN_OK;
 }
 
+// The type of a tensor of this name, as far as the model says it. Of a name that is bound already the binding knows it.
+static tn_status find_result(const tenon_session *session, const char *name, tn_dtype *made, tn_diag *diag)
+{
+    const tn_graph *graph = session->model->import.graph;
+    for (size_t i = 0; i < graph->n_values; i++) {
+        if (graph->values[i] && strcmp(graph->values[i]->name, name) == 0) {
+            *made = graph->values[i]->dtype;
+            return TN_OK;
+        }
+    }
+    return tn_fail(diag, TN_NOT_FOUND, name, "the model computes no tensor of this name");
+}
+
 static tn_status bind_output(tenon_session *session, const char *name, tn_dtype dtype, void *data, size_t bytes, tn_diag *diag)
 {
-    const tn_value *value = NULL;
     TN_TRY(tn_api_idle(session, diag));
     if ((uintptr_t)data % 8 != 0) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, name, "the buffer must be aligned to 8 bytes");
     }
-    const tn_graph *graph = session->model->import.graph;
-    for (size_t i = 0; i < graph->n_values && !value; i++) {
-        value = graph->values[i] && strcmp(graph->values[i]->name, name) == 0 ? graph->values[i] : NULL;
-    }
-    if (!value) {
-        return tn_fail(diag, TN_NOT_FOUND, name, "the model computes no tensor of this name");
-    }
-    if (dtype && value->dtype && dtype != value->dtype) {
-        return tn_fail(diag, TN_INVALID_ARGUMENT, name, "the result is %s, the buffer is for %s", tn_dtype_text(value->dtype), tn_dtype_text(dtype));
-    }
     tn_binding **link = &session->bindings;
     while (*link && strcmp((*link)->name, name) != 0) {
         link = &(*link)->next;
+    }
+    tn_dtype made = *link ? (*link)->made : TN_NONE;
+    if (!*link) {
+        TN_TRY(find_result(session, name, &made, diag));
+    }
+    if (dtype && made && dtype != made) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, name, "the result is %s, the buffer is for %s", tn_dtype_text(made), tn_dtype_text(dtype));
     }
     session->ran = false;
     if (!data) {
@@ -368,7 +378,7 @@ static tn_status bind_output(tenon_session *session, const char *name, tn_dtype 
     }
     tn_binding *binding = *link;
     if (!binding) {
-        TN_TRY(add_binding(session, name, &binding, diag));
+        TN_TRY(add_binding(session, name, made, &binding, diag));
     }
     binding->data = data;
     binding->bytes = bytes;
@@ -378,7 +388,7 @@ static tn_status bind_output(tenon_session *session, const char *name, tn_dtype 
 
 tenon_status tenon_session_bind_output_as(tenon_session *session, const char *name, tenon_dtype dtype, void *data, size_t bytes, tenon_error **error)
 {
-    tn_diag diag = {0};
+    tn_diag diag;      // cleared by who asks first whether the session is idle
     if (!session || !name) {
         return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_session_bind_output", "session and name must not be NULL");
     }

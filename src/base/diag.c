@@ -5,7 +5,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 const char *tn_status_text(tn_status status)
 {
@@ -41,6 +40,7 @@ tn_status tn_fail_memory(tn_diag *diag, const char *place, unsigned long long by
 void tn_diag_clear(tn_diag *diag)
 {
     if (diag) {
-        memset(diag, 0, sizeof *diag);
+        diag->status = TN_OK;      // not all of it: this is done in each call of the interface
+        diag->place[0] = diag->message[0] = 0;
     }
 }

@@ -129,12 +129,3 @@ def shaped(name: str, array: np.ndarray, number: int, shape: Tuple[int, ...], ad
 def is_known(shape: Any, number: int) -> bool:
     """Whether an array for a result of this shape and type can be made before the run."""
     return shape is not None and number not in (0, _dtype.STRING) and number not in _dtype._WIDENED and all(isinstance(d, int) for d in shape)
-
-
-def empty_for(shape: Tuple[int, ...], number: int) -> Optional[np.ndarray]:
-    """An array for a result that is_known; None where there is none."""
-    try:
-        array = np.empty(shape, _dtype.to_numpy(number))
-    except (MemoryError, ValueError, Error):
-        return None                                # the run itself says what is wrong
-    return array if array.size and array.ctypes.data % _ALIGNMENT == 0 else None

@@ -18,7 +18,7 @@ from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Seque
 
 import numpy as np
 
-from . import _binding, _check, _dlpack, _dtype, _ffi
+from . import _binding, _call, _check, _dlpack, _dtype, _ffi
 from ._custom import CustomOp, make_registry
 from ._error import Error, Status, only_errors, said_by
 
@@ -31,6 +31,7 @@ _POWER = {
     "dsp_level": None, "dsp_dcvs": ("default", "off", "on"), "dsp_latency_us": None,
 }
 _LEVELS = (logging.DEBUG, logging.INFO, logging.WARNING, logging.ERROR)
+_CALLS = 16                                       # that a session keeps, as many as plans
 _log = logging.getLogger("tenon")
 
 
@@ -211,6 +212,8 @@ class InferenceSession:
         self._session: Optional[int] = None
         # What the library was told last and still knows: it reads and writes there in a run alone, so that the arrays may go before.
         self._told: Optional[Tuple[Any, List[bytes]]] = None
+        self._last: Optional[_call.Call] = None   # of the last run
+        self._calls: Dict[Any, _call.Call] = {}
         self._pid = os.getpid()
         self._lock = threading.RLock()
         self._lib = lib = _ffi.library()
@@ -379,55 +382,72 @@ class InferenceSession:
         object arrays of str for text, lists of arrays for sequences; None leaves an optional input out. Anything with the buffer
         protocol or __dlpack__ (torch, jax ...) is taken too. Dense aligned arrays are read in place. Results are arrays, lists of arrays for sequences, and None for an optional that holds nothing.
         """
-        _check.mapping("feeds", feeds, "a dict from names to arrays")
-        names = _check.names(output_names)
+        call = self._last                         # as a rule a run is like the one before
+        arrays = call.arrays(output_names, feeds) if call is not None else None
+        if arrays is None:
+            _check.mapping("feeds", feeds, "a dict from names to arrays")
+            call = self._last = self._call_of(output_names, feeds)
+            arrays = call.arrays(call.wanted, feeds)
         self._usable()                            # before the lock, which another thread of the parent may hold in a forked child
         with self._alone():
-            session = self._usable()              # again: another thread may have closed it meanwhile
-            self._let_go(session)
-            keep = []                             # the feeds stay alive until the library has let go of them
+            session, good = self._session or self._usable(), False    # again: another thread may have closed it meanwhile
             try:
-                for name, value in feeds.items():
-                    if value is not None:
-                        keep.append(self._bind(session, name, value))
-                    elif name not in self._args:
-                        raise Error(Status.NOT_FOUND, "the model has no input of this name", str(name))
-                    elif self._args[name].optional:
-                        self._call(self._lib.tenon_session_set_none, session, _check.encode(name, "feeds"))
-                if names is not None and not names:
-                    return []
-                return self._run_into(session, names, self._fresh(names))
-            finally:
-                self._lib.tenon_session_clear_inputs(session)
+                if arrays is None or self._told is None or self._told[0]() is not call:
+                    self._let_go(session)
+                    self._told = weakref.ref(call), call.bound
+                keep = call.tell(arrays) if arrays is not None else self._tell_feeds(session, feeds)
+                results = self._run_call(session, call) if call.order or output_names is None else []
+                good = arrays is not None         # they may go: the library does not look there before it is told again
                 del keep
+                return results
+            finally:
+                if not good:
+                    self._let_go(session)
 
-    def _fresh(self, names: Optional[List[bytes]]) -> Dict[bytes, np.ndarray]:
-        """Arrays for the outputs whose shape is known ahead, by name."""
-        fresh = {}
-        for name, shape, number in self._known:
-            if names is None or names.count(name) == 1:
-                array = _binding.empty_for(shape, number)
-                if array is not None:
-                    fresh[name] = array
-        return fresh
+    def _call_of(self, output_names: Optional[Sequence[str]], feeds: Mapping[str, Any]) -> _call.Call:
+        """What a run of these feeds is told besides addresses."""
+        names, kinds = _check.names(output_names), []
+        for name, value in feeds.items():
+            arg = self._args.get(name)
+            if arg is None or arg.sequence or not _call.in_place(value, arg.dtype):
+                kinds = None
+                break
+            kinds.append((name, value.shape, arg.dtype))
+        key = None if names is None else tuple(names), None if kinds is None else tuple(kinds)
+        call = self._calls.get(key)
+        if call is None:
+            order = self._order if names is None else names
+            places = {name: _call.Place(name, shape, number) for name, shape, number in self._known if order.count(name) == 1 and 0 not in shape}
+            inputs = None if kinds is None else {name: _call.Place(_check.encode(name, "feeds") or b"", *kind) for name, *kind in kinds}
+            wanted = None if names is None else [_ffi.text(name) for name in names]
+            call = _call.Call(self._lib, self._session, wanted, names, inputs, [(name, places.get(name)) for name in order])
+            if len(self._calls) == _CALLS:
+                self._calls.clear()
+            self._calls[key] = call
+        return call
 
-    def _run_into(self, session: int, names: Optional[List[bytes]], into: Dict[bytes, np.ndarray]) -> List[Any]:
-        """Runs with some outputs written to arrays, and gives all of them. The session keeps no address."""
-        bound = []
-        try:
-            for name, array in into.items():
-                self._bind_output(session, name, array)
-                bound.append(name)
-            array = (c.c_char_p * len(names))(*names) if names else None
-            try:
-                self._call(self._lib.tenon_session_run, session, array, len(names or ()))
-            except Error as error:
-                raise self._with_cause(error)
-            order = names if names is not None else self._order
-            return [self._result(session, index, name, into.get(name)) for index, name in enumerate(order)]
-        finally:
-            for name in bound:
-                self._lib.tenon_session_bind_output(session, name, None, 0, None)
+    def _tell_feeds(self, session: int, feeds: Mapping[str, Any]) -> List[Any]:
+        """Hands feeds of any kind to the library; returns what must stay alive for that."""
+        keep = []
+        for name, value in feeds.items():
+            if value is not None:
+                keep.append(self._bind(session, name, value))
+            elif name not in self._args:
+                raise Error(Status.NOT_FOUND, "the model has no input of this name", str(name))
+            elif self._args[name].optional:
+                self._call(self._lib.tenon_session_set_none, session, _check.encode(name, "feeds"))
+        return keep
+
+    def _run_call(self, session: int, call: _call.Call) -> List[Any]:
+        """Runs with new arrays for the outputs whose shapes are known ahead, and gives all outputs."""
+        status, written = call.run()
+        if status:
+            self._failed(status, call.error)
+        if call.proved:
+            return written
+        results = [self._result(session, index, name, array) for index, ((name, *_), array) in enumerate(zip(call.order, written))]
+        call.proved = not self._customs and all(a is b is not None for a, b in zip(results, written))
+        return results
 
     def _bind_output(self, session: int, name: bytes, array: np.ndarray) -> None:
         self._call(self._lib.tenon_session_bind_output_as, session, name, _dtype.number_of(array.dtype) or 0, array.ctypes.data, array.nbytes)

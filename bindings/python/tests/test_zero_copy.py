@@ -4,6 +4,7 @@
 ml_dtypes and torch are used if there.
 """
 import array
+import ctypes as c
 import gc
 import mmap
 import os
@@ -50,25 +51,31 @@ class Producer:
 def addresses(session, call):
     """Addresses of the data that the library read and wrote in a call, as its own functions were given them."""
     seen = {}
-    lib, real = session._lib, (session._lib.tenon_session_bind_input, session._lib.tenon_session_bind_output_as)
+    lib = session._lib
+    at = {"tenon_session_bind_input": 5, "tenon_session_bind_output_as": 3}     # which argument is the address
+
+    def plain(argument):
+        return getattr(argument, "value", argument) if not isinstance(argument, c.Array) else c.addressof(argument)
+
+    def watched(name, function):
+        def note(*arguments):
+            seen.setdefault(plain(arguments[1]).decode(), plain(arguments[at[name]]))
+            return function(*arguments)
+
+        return note if name in at else function
 
     class Spy:
         def __getattr__(self, name):
-            return getattr(lib, name)
+            return watched(name, getattr(lib, name))
 
-        def tenon_session_bind_input(self, handle, name, dtype, rank, dims, data, *rest):
-            seen[name.decode()] = data
-            return real[0](handle, name, dtype, rank, dims, data, *rest)
+        def __getitem__(self, name):
+            return watched(name, lib[name])
 
-        def tenon_session_bind_output_as(self, handle, name, dtype, data, *rest):
-            seen.setdefault(name.decode(), data)
-            return real[1](handle, name, dtype, data, *rest)
-
-    session._lib = Spy()
+    session._lib, session._last, session._calls = Spy(), None, {}
     try:
         return call(), seen
     finally:
-        session._lib = lib
+        session._lib, session._last, session._calls = lib, None, {}
 
 
 class Bindings(unittest.TestCase):
@@ -203,6 +210,48 @@ class Bindings(unittest.TestCase):
         self.assertIsNone(seen())                        # the session keeps no array
         session.prepare({"x": [4]})
         np.testing.assert_array_equal(second.run()[0], -z)
+
+    def test_runs_that_repeat_the_last_one(self):
+        # The library is told new addresses only: everything else that differs from the run before must be seen.
+        model = tiny.model([tiny.node("Neg", ["x"], ["a"]), tiny.node("Add", ["a", "y"], ["b"]), tiny.node("NonZero", ["y"], ["n"])],
+                           [("x", FLOAT, [2, 3]), ("y", FLOAT, ["k", 3])], [("a", FLOAT, [2, 3]), ("b", FLOAT, [2, 3]), ("n", INT64, [2, "m"])])
+        session, rng = tenon.InferenceSession(model, threads=1), np.random.default_rng(2)
+        fixed = np.frombuffer(rng.standard_normal((2, 3), np.float32).tobytes(), np.float32).reshape(2, 3)     # read-only
+        wide = rng.standard_normal((2, 6), np.float32)
+        binding, room = session.io_binding(), np.zeros((2, 3), np.float32)
+        binding.bind_input("x", fixed)
+        binding.bind_output("a", room)
+        held = []
+
+        def check(names, x, y):
+            got = session.run(names, {"x": x, "y": y})
+            want = {"a": -x, "b": y - x, "n": np.array(np.nonzero(y))}
+            for name, result in zip(names or ("a", "b", "n"), got):
+                np.testing.assert_array_equal(result, want[name])
+                held.append((result, result.copy()))
+
+        for names in (None, ["b"], ["b", "a"], ["a", "a"], ("a", "b"), ["n", "a"], None):
+            for x in (np.ones((2, 3), np.float32), fixed, wide[:, ::2], np.asfortranarray(fixed)):
+                for y in (fixed, np.ones((1, 3), np.float32), wide[:, :3]):
+                    check(names, x, y)
+                    check(names, x.copy(), y)
+            with self.assertRaises(tenon.Error):
+                session.run(names, {"y": fixed})
+            with self.assertRaises(tenon.Error):
+                session.run(names, {"x": fixed, "y": fixed.astype(np.float64)})
+            check(names, fixed, fixed)
+            np.testing.assert_array_equal(binding.run()[0], -fixed)
+            check(names, fixed, fixed)
+            session.trim()
+            session.prepare({"x": [2, 3], "y": [1, 3]})
+        np.testing.assert_array_equal(room, -fixed)
+        for result, copy in held:                        # the caller's own
+            np.testing.assert_array_equal(result, copy)
+        feed = np.ones((2, 3), np.float32)
+        last = weakref.ref(feed)
+        check(None, feed, feed)
+        del feed, held[:]
+        self.assertIsNone(last())                        # the session keeps no array
 
     def test_results_that_change_their_shape_do_so_in_a_binding_too(self):
         session = tenon.InferenceSession(one_op("NonZero", FLOAT, [4], out_dims=[1, "n"]), threads=1)
