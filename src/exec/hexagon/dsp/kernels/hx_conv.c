@@ -17,7 +17,7 @@
 
 enum { TILE = TN_HX_TILE, MAX_CHANNELS = 65536, BLOCK_VECTORS = 64, VTCM_VECTORS = 32, JOB_TILES = 6 };
 // ahead: bytes read beyond the last. Of few vectors float_rne does too many pairs twice.
-enum { FEW_STEPS = 6, WEIGHTS_AHEAD = 64, GAP = 64, MANY_VECTORS = 16 };
+enum { FEW_STEPS = 6, WEIGHTS_AHEAD = 64, WALK_AHEAD = 2, GAP = 64, MANY_VECTORS = 16 };
 
 typedef struct conv_plan {
     tn_hx_taps taps;
@@ -27,9 +27,10 @@ typedef struct conv_plan {
     int32_t span;                // planes a tile reads
     int32_t tiles;
     uint8_t *modes;              // [tiles]
-    tn_hx_conv_line *lines;      // [tiles][8], of windows of one pixel in float_rne; NULL: none
+    tn_hx_conv_line *lines;      // [tiles][8], in float_rne; NULL: none
     int8_t *downs;               // [tiles]: of a tile's lines, and GAP where one has a gap; -1: it has none
     int32_t *offsets;            // [steps] from the first plane a tile reads
+    int32_t *walk;               // [steps + 2]: from the first of them, the last repeated
     int32_t *first_plane;        // [tiles]
     uint8_t *weights;            // [tiles][steps][8][4]
     tn_hx_requant *requant;      // [tiles][8]
@@ -294,16 +295,17 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
     }
     plan->steps = (int32_t)steps;
     plan->offsets = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)steps);
+    plan->walk = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)(steps + WALK_AHEAD));
     plan->requant = tn_hx_pool_take(&graph->pool, requant_bytes(plan));
     plan->modes = tn_hx_pool_take(&graph->pool, (uint32_t)plan->tiles);
     tn_hx_packed_room(graph, steps * (uint32_t)plan->tiles * 4 * TILE + WEIGHTS_AHEAD);
     tn_hx_packed_room(graph, requant_bytes(plan));
     tn_hx_packed_room(graph, (uint32_t)plan->tiles);
-    if (!plan->offsets || !plan->requant || !plan->modes) {
+    if (!plan->offsets || !plan->walk || !plan->requant || !plan->modes) {
         return TN_HEX_WHY_LIMIT;
     }
     // Lines take long to find. They pay where results are many beside their products.
-    if (plan->taps.n == 1 && plan->steps > 1 && inner <= group_out && node->attr.rounding == TN_HEX_FLOAT_RNE) {
+    if (plan->steps > 1 && inner * plan->taps.n <= group_out && node->attr.rounding == TN_HEX_FLOAT_RNE) {
         plan->lines = tn_hx_pool_take(&graph->pool, lines_bytes(plan));
         tn_hx_packed_room(graph, lines_bytes(plan));
         tn_hx_packed_room(graph, (uint32_t)plan->tiles);
@@ -316,6 +318,9 @@ static uint32_t prepare(tn_hx_graph *graph, tn_hx_node *node)
         for (int32_t t = 0; t < plan->taps.n; t++) {
             plan->offsets[p * plan->taps.n + t] = p * (int32_t)plan->taps.plane_bytes + plan->taps.offsets[t];
         }
+    }
+    for (int32_t i = 0; i < plan->steps + WALK_AHEAD; i++) {
+        plan->walk[i] = plan->offsets[i < plan->steps ? i : plan->steps - 1] - plan->offsets[0];
     }
     tn_hx_scratch(graph, tn_hx_taps_scratch(&plan->taps, x));
     return TN_HEX_WHY_NONE;
@@ -474,11 +479,9 @@ typedef void span_fn(const conv_tile *, int32_t, int32_t);
      span_##QUADS##_Q31_UNIT_##PLAIN, span_##QUADS##_RNE_##PLAIN}
 SPANS(1, 0) SPANS(1, 1) SPANS(2, 0) SPANS(2, 1)
 
-typedef int32_t pairs_fn(const tn_hx_conv_job *);
-
-// Vectors [from, end) of a plain tile of eight channels in a narrow mode. Where they are odd and steps are few, one more: planes have room for
+// Vectors [from, end) of a tile of eight channels in a narrow mode. Where they are odd and steps are few, one more: planes have room for
 // it, and a vector alone takes longer. again: the way of the vectors that are left.
-static void run_pairs(const conv_tile *t, tn_hx_conv_job job, int32_t from, int32_t end, pairs_fn *pairs, span_fn *again)
+static void run_pairs(const conv_tile *t, tn_hx_conv_job job, int32_t from, int32_t end, tn_hx_conv_pairs_fn *pairs, span_fn *again)
 {
     if ((end - from) % 2 && t->steps > FEW_STEPS) {
         end--;
@@ -511,11 +514,15 @@ static void run_job(void *context, uint32_t index)
     const int32_t all = one ? (run->tiles - begin < JOB_TILES ? run->tiles - begin : JOB_TILES) : 1;
     const int32_t from = block * BLOCK_VECTORS, end = from + BLOCK_VECTORS < run->vectors ? from + BLOCK_VECTORS : run->vectors;
     const int plain = plan->taps.n == 1 && plan->offsets[0] % TN_HX_VECTOR == 0;
+    tn_hx_conv_pairs_fn *const q31 = plain ? tn_hx_conv_pairs_q31 : tn_hx_conv_taps_q31, *const rne = plain ? tn_hx_conv_pairs_rne : tn_hx_conv_taps_rne;
+    tn_hx_conv_pairs_fn *const line = plain ? tn_hx_conv_pairs_line : tn_hx_conv_taps_line;
+    tn_hx_conv_pairs_fn *const even_line = plain ? tn_hx_conv_pairs_even_line : tn_hx_conv_taps_even_line;
     const uint32_t weights_bytes = (uint32_t)plan->steps * 4 * TILE, y_bytes = run->y->plane_bytes;
     int32_t tile = run->first + begin;
     conv_tile t = {.offsets = plan->offsets, .steps = plan->steps, .stride = (int32_t)plan->taps.plane_bytes, .zero = run->y->zero,
                    .low = run->attr->low, .high = run->attr->high};
-    tn_hx_conv_job job = {.stride = t.stride, .rounds = t.steps - 1, .zero = t.zero * 0x00010001, .low = (int32_t)((uint32_t)t.low * 0x01010101u),
+    tn_hx_conv_job job = {.stride = plain ? t.stride : plan->walk[1], .second = plain ? t.stride : plan->walk[2] - plan->walk[1],
+                          .offsets = plan->walk + 3, .rounds = t.steps - 1, .zero = t.zero * 0x00010001, .low = (int32_t)((uint32_t)t.low * 0x01010101u),
                           .high = (int32_t)((uint32_t)t.high * 0x01010101u)};
     const uint8_t *weights = run->weights + (uint32_t)begin * weights_bytes;
     const uint8_t *x = plan->taps.direct ? tn_hx_plane(run->x, run->image, 0) : run->phases;
@@ -529,20 +536,20 @@ static void run_job(void *context, uint32_t index)
         t.to[1] = quads == 2 ? to + y_bytes : NULL;
         const int mode = plan->modes[tile];
         span_fn *span = spans[plain][quads - 1][mode];
-        pairs_fn *pairs = mode == TN_HX_Q31_NARROW                                  ? tn_hx_conv_pairs_q31
-                          : mode == TN_HX_RNE_NARROW && end - from >= MANY_VECTORS ? tn_hx_conv_pairs_rne
-                                                                                       : NULL;
+        tn_hx_conv_pairs_fn *pairs = mode == TN_HX_Q31_NARROW                                  ? q31
+                                     : mode == TN_HX_RNE_NARROW && end - from >= MANY_VECTORS ? rne
+                                                                                                  : NULL;
         job.weights = weights;
         job.constants = t.requant;
         if (plan->lines && plan->downs[tile] >= 0) {
             const int32_t down = plan->downs[tile] & (GAP - 1);
-            pairs = plan->downs[tile] & GAP ? tn_hx_conv_pairs_even_line : tn_hx_conv_pairs_line;
+            pairs = plan->downs[tile] & GAP ? even_line : line;
             job.constants = plan->lines + tile * TILE;
             job.down = down;
             job.odd = t.zero & 1 ? 0 : 0x00010001 << down;
             job.bits = ((2 << down) - 1) * 0x00010001;
         }
-        if (plain && quads == 2 && t.steps > 1 && pairs) {
+        if (quads == 2 && t.steps > 1 && pairs) {
             run_pairs(&t, job, from, end, pairs, span);
         } else {
             span(&t, from, end);

@@ -7,18 +7,19 @@
     .text
 
 // Without a gap.
-    .globl tn_hx_conv_pairs_line
-    .type tn_hx_conv_pairs_line, @function
+    .macro line_loop name, load, walk
+    .globl \name
+    .type \name, @function
     .p2align 4
-tn_hx_conv_pairs_line:
-    begin
+\name:
+    begin \walk
     { r19 = r5
       r5 = memw(r0 + #44) }
     { r0 = add(r3,r28)
-      v14 = vmem(r3 + #0)
-      r9:8 = memd(r4 + #0) }
-    { v15 = vmem(r3 + #1)
-      r11:10 = memd(r4 + #8) }
+      v14 = \load(r3 + #0) }
+    { r9:8 = memd(r4 + #0)
+      r11:10 = memd(r4 + #8)
+      r1 = add(r0,#128) }
     { v16.w = vrmpy(v14.ub,r8.b)
       v18.w = vrmpy(v14.ub,r9.b)
       r13:12 = memd(r4 + #16) }
@@ -26,10 +27,11 @@ tn_hx_conv_pairs_line:
       v22.w = vrmpy(v14.ub,r11.b)
       r15:14 = memd(r4 + #24) }
     { v24.w = vrmpy(v14.ub,r12.b)
-      v26.w = vrmpy(v14.ub,r13.b) }
+      v26.w = vrmpy(v14.ub,r13.b)
+      v15 = \load(r3 + #1) }
     { v28.w = vrmpy(v14.ub,r14.b)
       v30.w = vrmpy(v14.ub,r15.b)
-      v14 = vmem(r0 + #0) }
+      v14 = \load(r0++m0) }
     { v17.w = vrmpy(v15.ub,r8.b)
       v19.w = vrmpy(v15.ub,r9.b)
       r9:8 = memd(r4 + #32) }
@@ -41,15 +43,13 @@ tn_hx_conv_pairs_line:
       r13:12 = memd(r4 + #48) }
     { v29.w = vrmpy(v15.ub,r14.b)
       v31.w = vrmpy(v15.ub,r15.b)
-      r15:14 = memd(r4 + #56)
-      v15 = vmem(r0 + #1) }
-    { r0 = add(r0,r28)
-      r2 = add(r4,#64) }
-    { r1 = add(r0,#128) }
-line_pair:
-    { loop0(line_steps, r19) }
-line_steps:
-    step
+      r15:14 = memd(r4 + #56) }
+    { r2 = add(r4,#64)
+      v15 = \load(r1 + #0) }
+\name\()_pair:
+    \walk\()_steps \name\()_steps, r19
+\name\()_steps:
+    \walk\()_step
     { r21:20 = memd(r26 + #0)
       r23:22 = memd(r26 + #8)
       r3 = add(r3,#256)
@@ -100,15 +100,15 @@ line_steps:
       r13:12 = memd(r4 + #16) }
     { v4.w += vmpyo(v18.w,v6.h):<<1:rnd:sat:shift
       v24.w = vasl(v24.w,r22)
-      v14 = vmem(r3 + #0)
       r11:10 = memd(r4 + #8) }
     { v8.w += vmpyo(v20.w,v2.h):<<1:rnd:sat:shift
       r0 = add(r3,r28)
-      v15 = vmem(r3 + #1)
       r15:14 = memd(r4 + #24) }
-    { v9.w += vmpyo(v21.w,v2.h):<<1:rnd:sat:shift }
+    { v9.w += vmpyo(v21.w,v2.h):<<1:rnd:sat:shift
+      v14 = \load(r3 + #0) }
     { v20.h = vshuffo(v9.h,v8.h)
-      v2 = vsplat(r20) }
+      v2 = vsplat(r20)
+      v15 = \load(r3 + #1) }
     { v24.w = vadd(v24.w,v2.w)
       v25.w = vadd(v25.w,v2.w)
       v11 = vsplat(r24) }
@@ -199,26 +199,29 @@ line_steps:
       v28.w = vrmpy(v14.ub,r14.b) }
     { vmem(r18++#1) = v25
       v25.w = vrmpy(v15.ub,r12.b)
-      v14 = vmem(r0 + #0) }
+      r13:12 = memd(r4 + #48) }
     { vmem(r18++#1) = v29
       v29.w = vrmpy(v15.ub,r14.b)
-      v15 = vmem(r0 + #1)
-      r0 = add(r0,r28) }
-    { r13:12 = memd(r4 + #48)
-      r15:14 = memd(r4 + #56)
+      r15:14 = memd(r4 + #56) }
+    { v14 = \load(r0++m0)
       r1 = add(r0,#128) }
-    { r16 = add(r16,#-1)
+    { v15 = \load(r1 + #0)
+      r16 = add(r16,#-1)
       p0 = cmp.gt(r16,#1)
-      if (p0.new) jump:t line_pair }
+      if (p0.new) jump:t \name\()_pair }
     end
-    .size tn_hx_conv_pairs_line, . - tn_hx_conv_pairs_line
+    .size \name, . - \name
+    .endm
+    line_loop tn_hx_conv_pairs_line, vmem, plane
+    line_loop tn_hx_conv_taps_line, vmemu, tap
 
 // Some with a gap. v9..v11: -1, bits, odd.
-    .globl tn_hx_conv_pairs_even_line
-    .type tn_hx_conv_pairs_even_line, @function
+    .macro even_line_loop name, load, walk
+    .globl \name
+    .type \name, @function
     .p2align 4
-tn_hx_conv_pairs_even_line:
-    begin
+\name:
+    begin \walk
     { r19 = r5
       r5 = memw(r0 + #44) }
     { r1 = memw(r0 + #48)
@@ -226,12 +229,12 @@ tn_hx_conv_pairs_even_line:
     { v11 = vsplat(r1)
       v10 = vsplat(r2)
       r1 = #-1 }
-    { v9 = vsplat(r1) }
+    { v9 = vsplat(r1)
+      v14 = \load(r3 + #0) }
     { r0 = add(r3,r28)
-      v14 = vmem(r3 + #0)
       r9:8 = memd(r4 + #0) }
-    { v15 = vmem(r3 + #1)
-      r11:10 = memd(r4 + #8) }
+    { r11:10 = memd(r4 + #8)
+      r1 = add(r0,#128) }
     { v16.w = vrmpy(v14.ub,r8.b)
       v18.w = vrmpy(v14.ub,r9.b)
       r13:12 = memd(r4 + #16) }
@@ -239,10 +242,11 @@ tn_hx_conv_pairs_even_line:
       v22.w = vrmpy(v14.ub,r11.b)
       r15:14 = memd(r4 + #24) }
     { v24.w = vrmpy(v14.ub,r12.b)
-      v26.w = vrmpy(v14.ub,r13.b) }
+      v26.w = vrmpy(v14.ub,r13.b)
+      v15 = \load(r3 + #1) }
     { v28.w = vrmpy(v14.ub,r14.b)
       v30.w = vrmpy(v14.ub,r15.b)
-      v14 = vmem(r0 + #0) }
+      v14 = \load(r0++m0) }
     { v17.w = vrmpy(v15.ub,r8.b)
       v19.w = vrmpy(v15.ub,r9.b)
       r9:8 = memd(r4 + #32) }
@@ -254,15 +258,13 @@ tn_hx_conv_pairs_even_line:
       r13:12 = memd(r4 + #48) }
     { v29.w = vrmpy(v15.ub,r14.b)
       v31.w = vrmpy(v15.ub,r15.b)
-      r15:14 = memd(r4 + #56)
-      v15 = vmem(r0 + #1) }
-    { r0 = add(r0,r28)
-      r2 = add(r4,#64) }
-    { r1 = add(r0,#128) }
-even_line_pair:
-    { loop0(even_line_steps, r19) }
-even_line_steps:
-    step
+      r15:14 = memd(r4 + #56) }
+    { r2 = add(r4,#64)
+      v15 = \load(r1 + #0) }
+\name\()_pair:
+    \walk\()_steps \name\()_steps, r19
+\name\()_steps:
+    \walk\()_step
     { r25:24 = memd(r26 + #24)
       r7:6 = memd(r26 + #32)
       r3 = add(r3,#256)
@@ -329,9 +331,9 @@ even_line_steps:
       r11:10 = memd(r4 + #8) }
     { v1.w += vmpyo(v21.w,v2.h):<<1:rnd:sat:shift
       v25.w = vadd(v25.w,v8.w)
-      v15 = vmem(r3 + #1) }
+      v15 = \load(r3 + #1) }
     { v0.w += vmpyo(v20.w,v2.h):<<1:rnd:sat:shift
-      v14 = vmem(r3 + #0) }
+      v14 = \load(r3 + #0) }
     { v20.h = vshuffo(v1.h,v0.h)
       v5:4.w = vmpy(v3.h,r7.h)
       v2.h = vshuffo(v25.h,v24.h)
@@ -470,14 +472,16 @@ even_line_steps:
       v29.w = vrmpy(v15.ub,r14.b)
       r13:12 = memd(r4 + #48) }
     { v17.w = vrmpy(v15.ub,r8.b)
-      v14 = vmem(r0 + #0)
-      r15:14 = memd(r4 + #56) }
-    { v15 = vmem(r0 + #1)
-      r9:8 = memd(r4 + #32)
-      r0 = add(r0,r28) }
-    { r1 = add(r0,#128) }
+      v14 = \load(r0++m0)
+      r1 = add(r0,#128) }
+    { r15:14 = memd(r4 + #56)
+      r9:8 = memd(r4 + #32) }
     { r16 = add(r16,#-1)
       p0 = cmp.gt(r16,#1)
-      if (p0.new) jump:t even_line_pair }
+      if (p0.new) jump:t \name\()_pair
+      v15 = \load(r1 + #0) }
     end
-    .size tn_hx_conv_pairs_even_line, . - tn_hx_conv_pairs_even_line
+    .size \name, . - \name
+    .endm
+    even_line_loop tn_hx_conv_pairs_even_line, vmem, plane
+    even_line_loop tn_hx_conv_taps_even_line, vmemu, tap

@@ -17,11 +17,12 @@
 
     .text
 
-    .macro first_step
+    .macro first_step load
     { r20 = memw(r26 + #0)
       r22 = memw(r26 + #40)
       r0 = add(r3,r28)
       r2 = add(r4,#64) }
+    .ifc \load, vmem
     { v16 = vsplat(r20)
       v18 = vsplat(r22)
       r22 = memw(r26 + #120)
@@ -30,6 +31,16 @@
       v22 = vsplat(r22)
       v15 = vmem(r3 + #1)
       r9:8 = memd(r4 + #0) }
+    .else
+    { v14 = vmemu(r3 + #0) }
+    { v16 = vsplat(r20)
+      v18 = vsplat(r22)
+      r22 = memw(r26 + #120)
+      r9:8 = memd(r4 + #0) }
+    { v17 = v16
+      v22 = vsplat(r22)
+      v15 = vmemu(r3 + #1) }
+    .endif
     { r20 = memw(r26 + #80)
       r11:10 = memd(r4 + #8)
       v16.w += vrmpy(v14.ub,r8.b)
@@ -40,7 +51,8 @@
       r22 = memw(r26 + #200) }
     { v24 = vsplat(r20)
       v26 = vsplat(r22)
-      r20 = memw(r26 + #240) }
+      r20 = memw(r26 + #240)
+      r1 = add(r0,#128) }
     { v28 = vsplat(r20)
       r22 = memw(r26 + #280)
       r15:14 = memd(r4 + #24)
@@ -62,32 +74,31 @@
       v22.w += vrmpy(v14.ub,r11.b)
       r9:8 = memd(r4 + #32) }
     { v24.w += vrmpy(v14.ub,r12.b)
-      v26.w += vrmpy(v14.ub,r13.b) }
+      v26.w += vrmpy(v14.ub,r13.b)
+      v14 = \load(r0++m0) }
     { v25.w += vrmpy(v15.ub,r12.b)
       v27.w += vrmpy(v15.ub,r13.b)
-      v14 = vmem(r0 + #0)
       r13:12 = memd(r4 + #48) }
     { v23.w += vrmpy(v15.ub,r11.b)
       v31.w += vrmpy(v15.ub,r15.b)
-      v15 = vmem(r0 + #1)
-      r0 = add(r0,r28) }
+      v15 = \load(r1 + #0) }
     { r11:10 = memd(r4 + #40)
-      r15:14 = memd(r4 + #56)
-      r1 = add(r0,#128) }
+      r15:14 = memd(r4 + #56) }
     .endm
 
 // fixed_q31, narrow.
-    .globl tn_hx_conv_pairs_q31
-    .type tn_hx_conv_pairs_q31, @function
+    .macro q31_loop name, load, walk
+    .globl \name
+    .type \name, @function
     .p2align 4
-tn_hx_conv_pairs_q31:
-    begin
+\name:
+    begin \walk
     { r27 = #31 }
-    first_step
-q31_pair:
-    { loop0(q31_steps, r5) }
-q31_steps:
-    step
+    first_step \load
+\name\()_pair:
+    \walk\()_steps \name\()_steps, r5
+\name\()_steps:
+    \walk\()_step
     { r21 = memw(r26 + #4)
       r23 = memw(r26 + #44)
       r3 = add(r3,#256)
@@ -108,18 +119,18 @@ q31_steps:
       r22 = memw(r26 + #40)
       v4.w = vmpye(v18.w,v10.uh) }
     { v5.w = vmpye(v17.w,v0.uh)
-      v14 = vmem(r3 + #0)
       r13:12 = memd(r4 + #16) }
     { v7.w = vmpye(v19.w,v10.uh)
-      v15 = vmem(r3 + #1)
       r11:10 = memd(r4 + #8) }
     { v1.w += vmpyo(v16.w,v0.h):<<1:rnd:sat:shift
       r9:8 = memd(r4 + #0)
       r15:14 = memd(r4 + #24) }
     { v1.w += vasr(v1.w,r27)
-      v5.w += vmpyo(v17.w,v0.h):<<1:rnd:sat:shift }
+      v5.w += vmpyo(v17.w,v0.h):<<1:rnd:sat:shift
+      v14 = \load(r3 + #0) }
     { v5.w += vasr(v5.w,r27)
-      v0.w = vmpye(v21.w,v2.uh) }
+      v0.w = vmpye(v21.w,v2.uh)
+      v15 = \load(r3 + #1) }
     { v16.h = vasr(v5.w,v1.w,r6):rnd:sat
       v7.w += vmpyo(v19.w,v10.h):<<1:rnd:sat:shift
       r6 = memw(r26 + #92) }
@@ -245,27 +256,29 @@ q31_steps:
       r11:10 = memd(r4 + #40) }
     { v27.w += vrmpy(v15.ub,r13.b)
       v30.w += vrmpy(v14.ub,r15.b)
-      v15 = vmem(r0 + #1) }
+      v15 = \load(r0 + #1) }
     { v24.w += vrmpy(v14.ub,r12.b)
       v28.w += vrmpy(v14.ub,r14.b)
-      v14 = vmem(r0 + #0)
-      r0 = add(r0,r28) }
+      v14 = \load(r0++m0) }
     { r13:12 = memd(r4 + #48)
-      r15:14 = memd(r4 + #56)
-      r1 = add(r0,#128) }
+      r15:14 = memd(r4 + #56) }
     { r16 = add(r16,#-1)
       p0 = cmp.gt(r16,#1)
-      if (p0.new) jump:t q31_pair }
-q31_end:
+      if (p0.new) jump:t \name\()_pair }
+\name\()_end:
     end
-    .size tn_hx_conv_pairs_q31, . - tn_hx_conv_pairs_q31
+    .size \name, . - \name
+    .endm
+    q31_loop tn_hx_conv_pairs_q31, vmem, plane
+    q31_loop tn_hx_conv_taps_q31, vmemu, tap
 
 // float_rne, narrow.
-    .globl tn_hx_conv_pairs_rne
-    .type tn_hx_conv_pairs_rne, @function
+    .macro rne_loop name, load, walk
+    .globl \name
+    .type \name, @function
     .p2align 4
-tn_hx_conv_pairs_rne:
-    begin
+\name:
+    begin \walk
     { r1 = ##16386
       r2 = #4 }
     { v10 = vsplat(r1)
@@ -275,11 +288,11 @@ tn_hx_conv_pairs_rne:
       r6 = #15
       r19 = #124 }
     { r27 = ##16777215 }
-    first_step
-rne_pair:
-    { loop0(rne_steps, r5) }
-rne_steps:
-    step
+    first_step \load
+\name\()_pair:
+    \walk\()_steps \name\()_steps, r5
+\name\()_steps:
+    \walk\()_step
     { r21 = memw(r26 + #4)
       r24 = memw(r26 + #8)
       r3 = add(r3,#256)
@@ -353,8 +366,8 @@ rne_steps:
       v28.w = vasl(v28.w,r24) }
     { q0 |= vcmp.gt(v8.uw,v20.uw)
       v20.h = vasr(v2.w,v3.w,r6):sat
-      v6.w = vadd(v6.w,v10.w):sat
-      v15 = vmem(r3 + #1) }
+      v6.w = vadd(v6.w,v10.w):sat }
+    { v15 = \load(r3 + #1) }
     { q0 |= vcmp.gt(v8.uw,v21.uw)
       v23 = vand(v6,v9)
       v2 = vsplat(r21)
@@ -368,7 +381,7 @@ rne_steps:
       v30.w = vasl(v30.w,r25) }
     { v16.h = vasr(v1.w,v7.w,r6):sat
       v5.w = vmpye(v22.w,v4.uh)
-      v14 = vmem(r3 + #0) }
+      v14 = \load(r3 + #0) }
     { v16.h = vadd(v16.h,v11.h):sat
       v5.w += vmpyo(v22.w,v4.h):<<1:rnd:sat:shift
       v31.w = vasl(v31.w,r25) }
@@ -486,20 +499,21 @@ rne_steps:
       r9:8 = memd(r4 + #32) }
     { v28.w += vrmpy(v14.ub,r14.b)
       v31.w += vrmpy(v15.ub,r15.b)
-      v15 = vmem(r0 + #1)
       r15:14 = memd(r4 + #56) }
     { v26.w += vrmpy(v14.ub,r13.b)
-      v14 = vmem(r0 + #0)
-      r13:12 = memd(r4 + #48)
-      r0 = add(r0,r28) }
-    { r1 = add(r0,#128) }
+      r13:12 = memd(r4 + #48) }
     { v0.b = prefixsum(q0) }
     { r24 = vextract(v0,r19) }
     { p1 = cmp.gtu(r24,r27)
-      if (p1.new) jump:nt rne_end }
+      if (p1.new) jump:nt \name\()_end
+      v15 = \load(r0 + #1) }
     { r16 = add(r16,#-1)
       p0 = cmp.gt(r16,#1)
-      if (p0.new) jump:t rne_pair }
-rne_end:
+      if (p0.new) jump:t \name\()_pair
+      v14 = \load(r0++m0) }
+\name\()_end:
     end
-    .size tn_hx_conv_pairs_rne, . - tn_hx_conv_pairs_rne
+    .size \name, . - \name
+    .endm
+    rne_loop tn_hx_conv_pairs_rne, vmem, plane
+    rne_loop tn_hx_conv_taps_rne, vmemu, tap

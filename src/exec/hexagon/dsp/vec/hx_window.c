@@ -58,7 +58,9 @@ tn_hx_need tn_hx_window_need(const tn_hx_graph *graph, const tn_hx_node *node)
         const int copied = op == TN_HEX_OP_MAX_POOL || op == TN_HEX_OP_DECONV;
         const int32_t pad = copied ? -1 : direct_pad(&node->attr, node->attr.kernel, x, y);
         const int blocks = op == TN_HEX_OP_CONV && node->attr.group == x->dims[1] && x->dims[1] == y->dims[1] && tn_hx_window_is_halving(&node->attr);
-        need.pad = blocks ? 1 : pad < 0 ? 0 : pad;   // blocks: see hx_blocks.c
+        // Blocks: see hx_blocks.c. Images of few channels are copied to phases in the time of their products: padding spares looking for ends.
+        const int image = op == TN_HEX_OP_CONV && x->dims[1] <= 4 && tn_hx_window_is_halving(&node->attr);
+        need.pad = blocks || image ? 1 : pad < 0 ? 0 : pad;
         need.pitch = pad >= 0 ? 0 : y->dims[3] + reach / (op == TN_HEX_OP_DECONV ? 1 : node->attr.strides[1]);
     }
     return need;
@@ -216,6 +218,23 @@ static void fill_phase(const tn_hx_taps *taps, const tn_hx_attr *attr, const tn_
     }
 }
 
+// Even and odd pixels of rows, `pitch` of each; step: pixels from a row to the next. Whole vectors are written, over the rows that come after.
+static void copy_halves(uint32_t *even, uint32_t *odd, const uint32_t *from, int32_t step, int32_t pitch, int32_t rows)
+{
+    const int32_t beside = tn_hx_opaque(32);
+    for (; rows > 0; rows--, from += step, even += pitch, odd += pitch) {
+        const uint32_t *at = from;
+        uint32_t *a = even, *b = odd;
+#pragma clang loop unroll(disable)
+        for (int32_t i = pitch; i > 0; i -= 32) {
+            const HVX_VectorPair both = Q6_W_vdeal_VVR(TN_HX_CVU(at + beside), TN_HX_CVU(at), -4);
+            TN_HX_VU(a) = Q6_V_lo_W(both);
+            TN_HX_VU(b) = Q6_V_hi_W(both);
+            at += 64, a += 32, b += 32;
+        }
+    }
+}
+
 // Both phases of columns for a stride of 2, from the same loads. to[1] is a phase plane after to[0].
 static void fill_halves(const tn_hx_taps *taps, const tn_hx_attr *attr, const tn_hx_value *x, int32_t pitch, const uint8_t *from,
                         int32_t row_phase, uint8_t fill, uint8_t *to)
@@ -231,6 +250,11 @@ static void fill_halves(const tn_hx_taps *taps, const tn_hx_attr *attr, const tn
     }
     int32_t y = row_phase - attr->pads[0];
     uint32_t *even = (uint32_t *)to, *odd = (uint32_t *)(to + taps->phase_bytes);
+    const int32_t last_row = y + (taps->rows - 1) * attr->strides[0], last_column = 2 * pitch - left - 1;
+    if (fill == x->zero && x->pad >= left && y >= -x->pad && last_row < x->height + x->pad && last_column < x->pitch) {   // x's own padding will do
+        copy_halves(even, odd, (const uint32_t *)from + y * x->pitch - left, attr->strides[0] * x->pitch, pitch, taps->rows);
+        return;
+    }
     for (int32_t r = 0; r < taps->rows; r++, y += attr->strides[0], even += pitch, odd += pitch) {
         if (y < 0 || y >= x->height) {
             for (int32_t i = 0; i < pitch; i += 32) {
