@@ -116,8 +116,7 @@ static const char *unpool_axis(const tn_pool_attr *attr, const tn_window *w, int
     return *out < 0 ? "the pads take away more than there is" : NULL;
 }
 
-// The shape that the indices count in.
-static const char *unpool_shape(const tn_pool_attr *attr, const tn_shape *x, tn_shape *y)
+const char *tn_unpool_shape(const tn_pool_attr *attr, const tn_shape *x, tn_shape *y)
 {
     tn_window window, slid;
     const char *wrong = pool_sizes(attr, x, &window);
@@ -151,7 +150,7 @@ static tn_status infer_unpool(tn_infer *infer)
     TN_TRY(tn_infer_types(infer, 0, 0, TN_SET_FLOAT, &dtype));
     TN_TRY(tn_infer_type(infer, 1, TN_BIT(I64)));
     TN_TRY(tn_infer_shape(infer, 1, &infer->in[0]->shape));
-    const char *wrong = unpool_shape(infer->attr, &infer->in[0]->shape, &y);
+    const char *wrong = tn_unpool_shape(infer->attr, &infer->in[0]->shape, &y);
     if (wrong) {
         return tn_infer_fail(infer, "%s", wrong);
     }
@@ -385,7 +384,7 @@ static tn_status run_unpool(const tn_call *call)
     tn_shape shape;
     size_t bytes = 0;
     int64_t room;
-    if (unpool_shape(call->attr, &x->shape, &shape) || !tn_tensor_bytes(y, &bytes) || !tn_shape_count(&shape, &room)) {
+    if (tn_unpool_shape(call->attr, &x->shape, &shape) || !tn_tensor_bytes(y, &bytes) || !tn_shape_count(&shape, &room)) {
         return tn_fail(call->diag, TN_INTERNAL, call->name, "max_unpool: the window was not checked");
     }
     if (bytes) {

@@ -33,6 +33,9 @@ int64_t tn_pool_macs(const void *attr, const tn_fact *const *in, int n_in, const
 
 bool tn_pool_window(const tn_pool_attr *attr, const tn_shape *x, tn_window *window);
 
+// The shape that the places of max_unpool count in. Returns NULL, or the rule that is broken (fixed text).
+const char *tn_unpool_shape(const tn_pool_attr *attr, const tn_shape *x, tn_shape *y);
+
 extern const tn_op tn_op_max_pool;
 extern const tn_op tn_op_average_pool;
 extern const tn_op tn_op_lp_pool;

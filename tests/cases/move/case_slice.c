@@ -80,7 +80,7 @@ static bool make_pad(tn_case *c, tn_arena *arena, tn_rand *r, int which)
     c->in[1] = tn_draw_list(arena, 2 * shape.rank, pads);
     c->n_in = attr->mode == TN_PAD_CONSTANT && tn_rand_bool(r) ? 3 : 2;
     c->in[2] = tn_draw_in(c->in[0].dtype, tn_case_shape(0));
-    c->in[2].constant = true;
+    c->in[2].constant = tn_rand_bool(r);
     return true;
 }
 

@@ -42,6 +42,7 @@ static const pool pools[] = {
     {&tn_op_lp_pool, 1, 2, 3, {21}, {4}, {3}, {1}, {0}, TN_PAD_SAME_LOWER, false, false, false, 0, 3},
     {&tn_op_max_unpool, 2, 1, 3, {4, 5}, {2, 2}, {2, 2}, {1, 1}, {0}, 0, false, false, false, 0, 2},
     {&tn_op_max_unpool, 1, 2, 2, {6}, {3}, {2}, {1}, {1, 0}, 0, false, false, false, 0, 2},
+    {&tn_op_max_unpool, 2, 2, 3, {7, 5}, {2, 3}, {2, 2}, {1, 1}, {0}, 0, false, false, true, 0, 2},
 };
 
 static const tn_op *const global_ops[] = {&tn_op_global_average_pool, &tn_op_global_max_pool, &tn_op_global_lp_pool};
@@ -78,7 +79,7 @@ static pool draw_pool(tn_rand *r)
     return o;
 }
 
-// Distinct places for the maxima of an unpooled tensor.
+// Places for the maxima of an unpooled tensor: distinct ones, or (with `indices`) up to two maxima to a place, and a result that is larger than need be.
 static bool fill_unpool(tn_case *c, tn_arena *arena, const pool *o)
 {
     int64_t count, room = o->n * o->c;
@@ -90,10 +91,18 @@ static bool fill_unpool(tn_case *c, tn_arena *arena, const pool *o)
     }
     int64_t *places = tn_arena_array(arena, (size_t)count, sizeof *places);
     for (int64_t i = 0; places && i < count; i++) {
-        places[i] = i * room / count;
+        places[i] = i * room / count / (o->indices ? 5 : 1) * (o->indices ? 5 : 1);
     }
     c->in[1] = (tn_case_in){.dtype = TN_I64, .shape = c->in[0].shape, .ints = places};
     c->n_in = 2;
+    if (o->indices) {
+        int64_t sides[5] = {o->n, o->c};
+        for (int i = 0; i < o->rank; i++) {
+            sides[2 + i] = (o->in[i] - 1) * o->s[i] + o->k[i] - o->pads[i] - o->pads[o->rank + i] + i + 1;
+        }
+        c->in[2] = tn_draw_list(arena, 2 + o->rank, sides);
+        c->n_in = 3;
+    }
     return places != NULL;
 }
 
@@ -139,7 +148,7 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
     c->attr = attr;
     c->in[0] = tn_draw_in(i < LISTED ? TN_F32 : tn_draw_dtype(r, set), x);
     c->n_in = 1;
-    c->n_out = o.indices ? 2 : 1;
+    c->n_out = o.indices && o.op == &tn_op_max_pool ? 2 : 1;
     c->rel = c->op == &tn_op_average_pool || c->op == &tn_op_lp_pool ? 1e-5 : 0;
     c->abs = c->rel;
     return c->op != &tn_op_max_unpool || fill_unpool(c, arena, &o);

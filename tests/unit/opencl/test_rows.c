@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every row of the OpenCL device against the reference, on the cases of its operator's family: listed ones and random ones, as a flow of
 // one node, in images and in buffers, with kernels that report writes outside their grids. Skipped where there is no device.
-//   test_rows [FAMILY] [RANDOM CASES] [list]      list: only tells which cases the device refuses, and why
+//   test_rows [FAMILY] [RANDOM CASES] [list | MACS]      list: only tells which cases the device refuses, and why; MACS: leaves larger cases out
 #include "support/unit.h"
 
 #include "dispatch/registry.h"
@@ -21,6 +21,7 @@ static tn_cl_context *device;
 static const char *wanted_family;
 static unsigned random_cases = 3, ran, refused;
 static bool only_list;
+static int64_t most_macs = INT64_MAX;
 
 static tn_graph *graph_of(const tn_trial *trial)
 {
@@ -128,7 +129,7 @@ static void try_case(const tn_case_family *family, unsigned index)
         for (int i = 0; i < c.n_in; i++) {
             q.in[i].data = c.in[i].constant || c.in[i].ints ? trial.in[i].data : NULL;
         }
-        const bool taken = tn_cl_row_for(&q.query, &why);
+        const bool taken = tn_cl_row_for(&q.query, &why) && (uint64_t)tn_query_macs(&q.query) <= (uint64_t)most_macs;
         if (only_list && !taken) {
             describe(&trial, family->name, index, what, sizeof what);
             print_message("%s: %s\n", what, why ? why : "there is no kernel");
@@ -198,6 +199,7 @@ int main(int argc, char **argv)
     wanted_family = argc > 1 && argv[1][0] ? argv[1] : NULL;
     random_cases = argc > 2 ? (unsigned)atoi(argv[2]) : random_cases;
     only_list = argc > 3 && strcmp(argv[3], "list") == 0;
+    most_macs = argc > 3 && !only_list ? atoll(argv[3]) : most_macs;
     tn_heap_init(&heap, NULL, NULL, NULL);
     tn_cpu_detect(&cpu);
     if (tn_cl_driver_open(&driver, &reason)) {

@@ -8,7 +8,7 @@ static const tn_cl_row_list *const tables[] = {
     &tn_cl_rows_reduce, &tn_cl_rows_norm, &tn_cl_rows_index, &tn_cl_rows_rnn,  &tn_cl_rows_quant,
     &tn_cl_rows_qconv, &tn_cl_rows_qmap, &tn_cl_rows_attention, &tn_cl_rows_axes,
     &tn_cl_rows_resize, &tn_cl_rows_arg, &tn_cl_rows_scatter, &tn_cl_rows_volume, &tn_cl_rows_nbits,
-    &tn_cl_rows_select, &tn_cl_rows_sample, &tn_cl_rows_einsum,
+    &tn_cl_rows_select, &tn_cl_rows_sample, &tn_cl_rows_einsum, &tn_cl_rows_fold, &tn_cl_rows_fourier, &tn_cl_rows_pad,
 };
 
 const tn_cl_row *tn_cl_row_for(const tn_query *query, const char **why)

@@ -31,7 +31,8 @@ bool tn_cl_row_takes_grid(const tn_op *op);
 extern const tn_cl_row_list tn_cl_rows_conv, tn_cl_rows_pool, tn_cl_rows_loop, tn_cl_rows_typed, tn_cl_rows_copy, tn_cl_rows_matmul,
     tn_cl_rows_reduce, tn_cl_rows_norm, tn_cl_rows_index, tn_cl_rows_rnn, tn_cl_rows_quant, tn_cl_rows_qconv, tn_cl_rows_qmap, tn_cl_rows_attention,
     tn_cl_rows_axes, tn_cl_rows_resize, tn_cl_rows_arg, tn_cl_rows_scatter,
-    tn_cl_rows_volume, tn_cl_rows_nbits, tn_cl_rows_select, tn_cl_rows_sample, tn_cl_rows_einsum;
+    tn_cl_rows_volume, tn_cl_rows_nbits, tn_cl_rows_select, tn_cl_rows_sample, tn_cl_rows_einsum,
+    tn_cl_rows_fold, tn_cl_rows_fourier, tn_cl_rows_pad;
 
 #define TN_CL_EXPORT(stem, array) const tn_cl_row_list tn_cl_rows_##stem = {array, sizeof(array) / sizeof((array)[0])}
 
