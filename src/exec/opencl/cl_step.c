@@ -181,31 +181,33 @@ static const char *first_column(tn_cl_build *b, const char *name, const tn_cl_me
     return text;
 }
 
-// halves: texels are half4, of a grid of halves.
+// halves: texels are of type N4 (common.cl), the grid is one of halves.
 static void in_grid(tn_cl_build *b, const char *name, tn_cl_mem *mem, bool halves)
 {
-    char column[48], read[16] = "READ_HALF4";
+    char column[48], read[80];
     if (!mem_arg(b, mem)) {
         return;
     }
     const spelling *s = &spellings[mem->element];
-    const char *texel = halves ? "half4" : s->texel;
+    const char *texel = halves ? "N4" : s->texel;
     if (mem->image) {
         tn_text_add(&b->params, "__read_only image2d_t %s_", name);
         const char *x0 = first_column(b, name, mem, column);
         const bool border = !b->cl->no_sampler;
-        if (!halves) {
-            (void)snprintf(read, sizeof read, "read_image%s", s->suffix);
+        if (halves) {
+            (void)snprintf(read, sizeof read, "%s_N4(%.32s_, ", border ? "SAMPLE" : "READ", name);
+        } else {
+            (void)snprintf(read, sizeof read, "read_image%s(%.32s_, %s", s->suffix, name, border ? "TEXEL, " : "");
         }
-        tn_text_add(&b->prologue, "#define %s_READ(px, py) %s(%s_, %s(int2)((px)%s, (py)))\n", name, read, name, border ? "TEXEL, " : "", x0);
+        tn_text_add(&b->prologue, "#define %s_READ(px, py) %s(int2)((px)%s, (py)))\n", name, read, x0);
         if (border) {
-            tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) %s(%s_, TEXEL, (int2)((ok) ? (px)%s : -1, (py)))\n", name, read, name, x0);
+            tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) %s(int2)((ok) ? (px)%s : -1, (py)))\n", name, read, x0);
         } else {
             tn_text_add(&b->prologue, "#define %s_READ0(ok, px, py) ((ok) ? %s_READ(px, py) : (%s)(0))\n", name, name, texel);
         }
         return;
     }
-    tn_text_add(&b->params, "__global const %s *%s_", halves ? "half4" : s->stored, name);
+    tn_text_add(&b->params, "__global const %s *%s_", halves ? "N4" : s->stored, name);
     number(b, (int64_t)(mem->of ? mem->of->width : mem->width), name, "_pitch");
     const char *x0 = first_column(b, name, mem, column);
     tn_text_add(&b->prologue, "#define %s_READ(px, py) ", name);

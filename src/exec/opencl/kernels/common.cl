@@ -15,30 +15,30 @@ __constant sampler_t TEXEL = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | C
 #endif
 #define CD4(n) (((n) + 3) / 4)
 
-// What products are made of: floats, or with HALVES halves (docs/opencl.md). N4: the type; MAD4(a, b, sum); FLOAT4(v). A compiler that has the
+// What products are made of: floats, or with HALVES halves (docs/opencl.md). N4: the type of four; MAD4(a, b, sum); FLOAT4(v). A compiler that has the
 // type but not its functions, as clang on CPUs without cl_khr_fp16, gets them here: tests run these texts so.
 // Sums of halves are short: RUN_SUM declares them beside the floats acc[k][j] that they go into at END_RUN; SUM is what products are added to.
 #ifdef HALVES
 #ifdef cl_khr_fp16
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
-#define HALF4(v) convert_half4(v)
+typedef half4 N4;
 #define FLOAT4(v) convert_float4(v)
-#define READ_HALF4(...) read_imageh(__VA_ARGS__)
+#define READ_N4(image, at) read_imageh((image), (at))
+#define SAMPLE_N4(image, at) read_imageh((image), TEXEL, (at))
 #else
-typedef half half4 __attribute__((ext_vector_type(4)));
-#define HALF4(v) __builtin_convertvector((v), half4)
+typedef half N4 __attribute__((ext_vector_type(4)));
 #define FLOAT4(v) __builtin_convertvector((v), float4)
-#define READ_HALF4(...) HALF4(read_imagef(__VA_ARGS__))
+#define READ_N4(image, at) __builtin_convertvector(read_imagef((image), (at)), N4)
+#define SAMPLE_N4(image, at) __builtin_convertvector(read_imagef((image), TEXEL, (at)), N4)
 #endif
-#define N4 half4
 #define MAD4(a, b, sum) ((a) * (b) + (sum))
-#define RUN_SUM(n, m) half4 run_sum[n][m]
+#define RUN_SUM(n, m) N4 run_sum[n][m]
 #define SUM run_sum
 #define END_RUN(k, j, ends)                         \
     do {                                            \
         if (ends) {                                 \
             acc[k][j] += FLOAT4(run_sum[k][j]);     \
-            run_sum[k][j] = (half4)(0.0f);          \
+            run_sum[k][j] = (N4)(0.0f);             \
         }                                           \
     } while (0)
 #else
