@@ -154,12 +154,13 @@ static void draw_image(dsp_case *c, tn_rand *r, uint32_t dtype, int32_t channels
     draw_activation(&c->in[0], r, dtype, 4, dims);
 }
 
-// Depthwise 3 x 3 as models have it, on images that are large enough for the kernel made for them.
+// Depthwise 3 x 3 as models have it: on images that are large enough for the kernels made for them, and on small ones of many channels.
 static void draw_depthwise(dsp_case *c, tn_rand *r, bool big)
 {
     const uint32_t dtype = draw_byte_type(r);
-    const int32_t channels = draw(r, 1, big ? 40 : 9), stride = draw(r, 1, 2);
-    const int32_t x[4] = {1, channels, draw(r, 2, big ? 60 : 30), draw(r, 5, big ? 60 : 30)};
+    const int small = chance(r, 40);
+    const int32_t channels = small ? draw(r, 13, 70) : draw(r, 1, big ? 40 : 9), stride = draw(r, 1, 2), most = small ? 16 : big ? 60 : 30;
+    const int32_t x[4] = {1, channels, draw(r, 2, most), draw(r, 5, most)};
     c->group = channels;
     for (int i = 0; i < 2; i++) {
         c->kernel[i] = 3;

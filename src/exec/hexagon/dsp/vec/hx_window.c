@@ -49,6 +49,13 @@ static int has_window(int op)
     return op == TN_HEX_OP_CONV || op == TN_HEX_OP_DECONV || op == TN_HEX_OP_AVERAGE_POOL || op == TN_HEX_OP_MAX_POOL;
 }
 
+// Rows of 8 or 16 pixels divide a vector (hx_columns.c); 0: they would make planes longer.
+static int32_t dividing_pitch(const tn_hx_value *y, int32_t pad)
+{
+    const int32_t height = y->dims[2], natural = y->dims[3] + pad, pitch = natural <= 8 ? 8 : natural <= 16 ? 16 : 0;
+    return (height * pitch + 31) / 32 == (height * natural + 31) / 32 ? pitch : 0;
+}
+
 tn_hx_need tn_hx_window_need(const tn_hx_graph *graph, const tn_hx_node *node)
 {
     tn_hx_need need = {0, 0};
@@ -57,11 +64,12 @@ tn_hx_need tn_hx_window_need(const tn_hx_graph *graph, const tn_hx_node *node)
         const int32_t op = node->op->index, reach = (node->attr.kernel[1] - 1) * node->attr.dilations[1];
         const int copied = op == TN_HEX_OP_MAX_POOL || op == TN_HEX_OP_DECONV;
         const int32_t pad = copied ? -1 : direct_pad(&node->attr, node->attr.kernel, x, y);
-        const int blocks = op == TN_HEX_OP_CONV && node->attr.group == x->dims[1] && x->dims[1] == y->dims[1] && tn_hx_window_is_halving(&node->attr);
+        const int depthwise = op == TN_HEX_OP_CONV && node->attr.group == x->dims[1] && x->dims[1] == y->dims[1];
+        const int blocks = depthwise && tn_hx_window_is_halving(&node->attr);
         // Blocks: see hx_blocks.c. Images of few channels are copied to phases in the time of their products: padding spares looking for ends.
         const int image = op == TN_HEX_OP_CONV && x->dims[1] <= 4 && tn_hx_window_is_halving(&node->attr);
         need.pad = blocks || image ? 1 : pad < 0 ? 0 : pad;
-        need.pitch = pad >= 0 ? 0 : y->dims[3] + reach / (op == TN_HEX_OP_DECONV ? 1 : node->attr.strides[1]);
+        need.pitch = pad >= 0 ? depthwise && pad == 1 ? dividing_pitch(y, pad) : 0 : y->dims[3] + reach / (op == TN_HEX_OP_DECONV ? 1 : node->attr.strides[1]);
     }
     return need;
 }

@@ -358,6 +358,9 @@ static void run_tile(void *context, uint32_t index)
     if (plan->planar && (plan->planar->slot || plan->planar->fits[first])) {
         run_planar(run, first, n);
     }
+    if (plan->planar && plan->planar->columns) {   // all planes fit
+        return;
+    }
     for (int32_t plane = first; plane < first + n; plane++) {
         if (!plan->planar) {
             run_plane(run, plane);

@@ -11,7 +11,7 @@
 // in a slot of whole vectors that begins with the padding before the plane, and one loop goes over a vector of each of them
 // (hx_planar_planes.S). In the end four channels are put together again.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers, each with a scratch of its own.
-#include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
+#include "exec/hexagon/dsp/kernels/depthwise/hx_columns.h"
 #include "exec/hexagon/dsp/rt/rt.h"
 
 #include "exec/hexagon/wire/hex_control.h"
@@ -19,6 +19,15 @@
 enum { FEW_VECTORS = 12, LEAST_PLANES = 4, GROUP_PIXELS = 32768 };   // images of so few go by groups of planes; pixels of a group
 enum { PAST = 2 };                                       // vectors of rows read past the end
 enum { BY_Q31, BY_LINE, BY_EVEN_LINE };                  // how a channel is requantised; even: with a gap, see hx_line.h
+
+int tn_hx_planar_has_lines(const tn_hx_planar *planar, int32_t plane)
+{
+    int lines = planar->fits[plane];
+    for (int32_t i = 0; i < 4; i++) {
+        lines &= planar->channels[4 * plane + i].by != BY_Q31;
+    }
+    return lines;
+}
 
 int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int32_t kernel)
 {
@@ -267,7 +276,7 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
         planar->line.odd = y->zero & 1 ? 0 : 1 << planar->line.down;
         why = keep_records(graph, planar, y, fresh);
         planar->records += TN_HX_PLANAR_PLANES_AHEAD * planar->record;   // the loop reads a little before and behind
-        return why;
+        return why ? why : tn_hx_columns_prepare(graph, planar, node);
     }
     planar->jobs = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)y->planes * sizeof *planar->jobs);
     for (int32_t c = 0; planar->jobs && c < 4 * y->planes; c++) {
@@ -284,6 +293,9 @@ static int32_t slots_bytes(const tn_hx_planar *planar)
 
 uint32_t tn_hx_planar_scratch(const tn_hx_planar *planar)
 {
+    if (planar->columns) {
+        return 0;
+    }
     if (planar->slot) {
         // Rows and results, each with a plane behind it, of which a vector is written too much and which windows read, and before the
         // results the rounds that come before the first.
@@ -417,6 +429,10 @@ void tn_hx_planar_plane(const tn_hx_planar *planar, int32_t plane, const uint8_t
 void tn_hx_planar_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to,
                          uint8_t *scratch)
 {
+    if (planar->columns) {
+        tn_hx_columns_planes(planar, plane, n, x, y, to);
+        return;
+    }
     const int32_t slot = planar->slot, lead = planar->lead, step = (int32_t)y->plane_bytes, first = 4 * plane;
     uint8_t *rows = scratch + planar->margin, *results = rows + slots_bytes(planar) + TN_HX_PLANAR_PLANES_AHEAD * slot;
     for (int32_t at = 0; at < slot; at += TN_HX_VECTOR) {

@@ -62,6 +62,8 @@ void tn_hx_planar_planes_3_even_line(const tn_hx_planar_batch *batch);
 void tn_hx_planar_planes_5_line(const tn_hx_planar_batch *batch);
 void tn_hx_planar_planes_5_even_line(const tn_hx_planar_batch *batch);
 
+typedef struct tn_hx_columns tn_hx_columns;   // hx_columns.h
+
 typedef struct tn_hx_planar {
     tn_hx_planar_channel *channels;
     tn_hx_planar_job *jobs;      // of the channels of large images; x and to are those of the thread that does the plane
@@ -75,6 +77,7 @@ typedef struct tn_hx_planar {
     int32_t vectors, chunks;     // of 128 pixels: of the result, of what is taken apart
     int32_t kernel;
     int32_t group;               // planes done at once
+    tn_hx_columns *columns;      // NULL: not that way
     // Groups; pixels.
     tn_hx_line line;             // what all channels have the same
     int32_t slot;                // of a plane in a row; 0: large images, plane by plane
@@ -86,6 +89,8 @@ typedef struct tn_hx_planar {
 
 // Whether a square window of 3 or 5 that reads x itself goes this way.
 int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int32_t kernel);
+// Whether the channels of a plane are requantised by lines.
+int tn_hx_planar_has_lines(const tn_hx_planar *planar, int32_t plane);
 // Room for what is kept of it.
 void tn_hx_planar_room(tn_hx_graph *graph, const tn_hx_value *y, int32_t kernel);
 // w, requant: of all channels; modes: of all planes. first: flat pixel of the first tap. fresh: see tn_hx_packed_copy; else w may be NULL.

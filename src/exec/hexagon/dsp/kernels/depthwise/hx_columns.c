@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise 3 x 3 of stride 1 on small images. Four rows are turned round, byte by byte, into words of a column of each channel: one product
+// with weights 0 1 2 - gives the upper of two rows of the result, one with - 0 1 2 the lower, and the other columns are the same words one and
+// two lanes further. Four channels at once come out as they lie in planes, so nothing is taken apart or put together. A vector of 32
+// pixels holds what is left of a row's 30, or
+//
+//   half:     rows of 16   r, r + 2               and the three rows below each          results of four rows, r .. r + 3
+//   quarter:  rows of 8    r, r + 2, r + 4, r + 6                                         a plane of up to seven rows
+//
+// where the last pixel of a row is padding, which is what the two columns beside the last one read. A loop goes over the planes of a group
+// at one place, with weights and lines of four channels in a record; planes with a gap in a line (hx_line.h) come after the others.
+// Ownership: plans in the graph's pool. Threads: tiles run on all workers.
+#include "exec/hexagon/dsp/kernels/depthwise/hx_columns.h"
+
+#include "exec/hexagon/wire/hex_control.h"
+
+// Packets of a round here, and of one of hx_planar_planes.S with what takes planes apart and puts them together.
+enum { ROUND = 30, PLANAR_ROUND = 16, LEAST_PLANES = 4, GROUP_BYTES = 1 << 18, MOST_WIDE = 30 };
+
+static int32_t find_across(const tn_hx_planar *p, const tn_hx_node *node, const tn_hx_value *x, const tn_hx_value *y)
+{
+    const int alike = x->plane_bytes == y->plane_bytes && x->lead == y->lead && x->pitch == y->pitch;
+    if (p->kernel != 3 || !alike || node->attr.pads[0] != 1 || node->attr.pads[1] != 1 || y->planes < LEAST_PLANES) {
+        return 0;
+    }
+    return y->pitch == 8 && y->height <= 7 ? 8 : y->pitch == 16 ? 16 : y->width <= MOST_WIDE ? 32 : 0;
+}
+
+// The record of a plane; returns whether a line has a gap.
+static int set_record(tn_hx_columns_record *r, const tn_hx_planar_channel *c, int32_t offset)
+{
+    int32_t limit = 0;
+    *r = (tn_hx_columns_record){.x = offset, .y = offset};
+    for (int32_t i = 0; i < 4; i++) {
+        for (int32_t column = 0; column < 3; column++) {
+            uint32_t taps = 0;
+            for (int32_t row = 0; row < 3; row++) {
+                taps |= ((uint32_t)c[i].weights[row] >> 8 * column & 0xff) << 8 * row;
+            }
+            r->channels[i].taps[column][0] = (int32_t)taps;
+            r->channels[i].taps[column][1] = (int32_t)(taps << 8);
+        }
+        r->channels[i].start = c[i].line.start;
+        r->channels[i].multiplier = c[i].line.multiplier | c[i].line.left;
+        r->lower[i % 2] |= (int32_t)((uint32_t)(uint16_t)c[i].line.low << 16 * (i / 2));
+        r->limit[i % 2] |= (int32_t)((uint32_t)c[i].line.limit << 16 * (i / 2));
+        limit |= c[i].line.limit;
+    }
+    return limit != 0;
+}
+
+static void repeat(tn_hx_columns_record *to, const tn_hx_columns_record *one)
+{
+    for (int32_t i = 0; i < TN_HX_COLUMNS_AHEAD; i++) {
+        to[i] = *one;
+    }
+}
+
+static tn_hx_columns_record *first_record(const tn_hx_columns *c, int32_t group, int even)
+{
+    return c->records + group * c->share + TN_HX_COLUMNS_AHEAD + (even ? c->plain[group] + 2 * TN_HX_COLUMNS_AHEAD : 0);
+}
+
+static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, int32_t n, int32_t plane_bytes)
+{
+    const tn_hx_planar_channel *channels = p->channels + 4 * group * c->group;
+    int32_t done[2] = {0, 0};
+    for (int even = 0; even < 2; even++) {
+        tn_hx_columns_record *to = first_record(c, group, even);
+        for (int32_t i = 0; i < n; i++) {
+            done[even] += set_record(to + done[even], channels + 4 * i, i * plane_bytes) == even;
+        }
+        if (done[even]) {
+            repeat(to - TN_HX_COLUMNS_AHEAD, to);
+            repeat(to + done[even], to + done[even] - 1);
+        }
+        c->plain[group] = (uint16_t)done[0];
+    }
+}
+
+// What a clamp leaves of a pixel that is padding is the zero point.
+static void set_clamps(const tn_hx_planar *p, tn_hx_columns *c, const tn_hx_value *y)
+{
+    const int32_t rows = 64 / c->across;
+    uint8_t *to = c->clamps;
+    for (int32_t position = 0; position < c->positions; position++) {
+        for (int32_t lower = 0; lower < 2; lower++, to += 2 * TN_HX_VECTOR) {
+            for (int32_t i = 0; i < TN_HX_VECTOR; i++) {
+                const int32_t lane = i / 4, row = position * rows + 2 * (lane / c->across) + lower;
+                const int inside = row < y->height && lane % c->across < y->width;
+                to[i] = (uint8_t)(inside ? p->low : p->zero);
+                to[TN_HX_VECTOR + i] = (uint8_t)(inside ? p->high : p->zero);
+            }
+        }
+    }
+}
+
+uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node)
+{
+    const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
+    const int32_t across = find_across(planar, node, x, y);
+    const int32_t rows = across ? 64 / across : 1, positions = (y->height + rows - 1) / rows;
+    if (!across || positions * ROUND >= 4 * PLANAR_ROUND * planar->slot / TN_HX_VECTOR) {
+        return TN_HEX_WHY_NONE;
+    }
+    for (int32_t plane = 0; plane < y->planes; plane++) {
+        if (!tn_hx_planar_has_lines(planar, plane)) {
+            return TN_HEX_WHY_NONE;
+        }
+    }
+    tn_hx_columns *c = planar->columns = tn_hx_pool_take(&graph->pool, sizeof *c);
+    if (!c) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    c->across = across;
+    c->positions = positions;
+    c->step = 4 * rows * y->pitch;
+    const int32_t room = GROUP_BYTES / (int32_t)y->plane_bytes > 1 ? GROUP_BYTES / (int32_t)y->plane_bytes : 1, threads = (int32_t)tn_hx_workers();
+    const int32_t wanted = (y->planes + room * threads - 1) / (room * threads) * threads;   // as many for each thread
+    c->group = (y->planes + wanted - 1) / wanted;
+    const int32_t groups = (y->planes + c->group - 1) / c->group;
+    c->share = c->group + 4 * TN_HX_COLUMNS_AHEAD;
+    c->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * c->share) * sizeof *c->records);
+    c->plain = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *c->plain);
+    c->clamps = tn_hx_pool_take(&graph->pool, (uint32_t)positions * 4 * TN_HX_VECTOR);
+    if (!c->records || !c->plain || !c->clamps) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t group = 0; group < groups; group++) {
+        const int32_t left = y->planes - group * c->group;
+        set_group(planar, c, group, left < c->group ? left : c->group, (int32_t)y->plane_bytes);
+    }
+    set_clamps(planar, c, y);
+    planar->group = c->group;
+    return TN_HEX_WHY_NONE;
+}
+
+// Vectors before and after n planes; the loop for quarters writes them itself.
+static void fill_ends(const tn_hx_value *y, uint8_t *plane, int32_t n)
+{
+    const HVX_Vector blank = tn_hx_splat_byte(y->zero);
+    const int32_t beside = y->pad * y->pitch + y->pad, step = (int32_t)y->plane_bytes;
+    uint8_t *after = plane + 4 * y->height * y->pitch;
+    for (int32_t k = 0; k < beside; k += 32) {
+        uint8_t *a = plane - TN_HX_VECTOR - 4 * k, *b = after + 4 * k;
+#pragma clang loop unroll(disable)
+        for (int32_t i = n; i > 0; i--, a += step, b += step) {
+            TN_HX_V(a) = blank;
+            TN_HX_VU(b) = blank;
+        }
+    }
+}
+
+void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to)
+{
+    static void (*const loops[3][2])(const tn_hx_columns_job *) = {{tn_hx_columns_quarter, tn_hx_columns_quarter_even},
+                                                                   {tn_hx_columns_half, tn_hx_columns_half_even},
+                                                                   {tn_hx_columns_row, tn_hx_columns_row_even}};
+    const tn_hx_columns *c = planar->columns;
+    const int32_t group = plane / c->group;
+    tn_hx_columns_job job = {.x = x + 4 * planar->first, .to = to, .row = 4 * y->pitch, .down = planar->line.down, .clamps = c->clamps,
+                             .odd = planar->line.odd * 0x00010001, .bits = ((2 << planar->line.down) - 1) * 0x00010001,
+                             .x_zero = (int32_t)((uint32_t)planar->x_zero * 0x01010101u), .zero = (int32_t)((uint32_t)planar->zero * 0x01010101u)};
+    for (int32_t position = 0; position < c->positions; position++) {
+        for (int even = 0; even < 2; even++) {
+            const int32_t planes = even ? n - c->plain[group] : c->plain[group];
+            job.records = first_record(c, group, even);
+            job.rounds = planes + TN_HX_COLUMNS_AHEAD;
+            if (planes) {
+                loops[c->across / 16][even](&job);
+            }
+        }
+        job.x += c->step;
+        job.to += c->step;
+        job.clamps += 4 * TN_HX_VECTOR;
+    }
+    if (c->across > 8 || y->pad > 1) {
+        fill_ends(y, to, n);
+    }
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise 3 x 3 of stride 1 on small images, where a row of one channel does not fill a vector.
+// Ownership: plans in the graph's pool. Threads: prepare: the serving thread; planes: any.
+#ifndef TN_HX_COLUMNS_H
+#define TN_HX_COLUMNS_H
+
+#include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
+
+// A plane as the loops of hx_columns_loops.S read it; they know the offsets.
+typedef struct tn_hx_columns_record {
+    int32_t x, y;                // bytes from the group's first plane
+    struct {
+        int32_t taps[3][2];      // of a column: for the upper row and, a byte further, for the lower
+        int32_t start, multiplier;   // of a line; its shift in the lowest bits, which are not multiplied
+    } channels[4];
+    int32_t lower[2], limit[2];  // halves: of the first and third channel, of the second and fourth
+} tn_hx_columns_record;
+
+// What a loop works on; it knows the offsets.
+typedef struct tn_hx_columns_job {
+    const uint8_t *x;            // first pixel under the upper left tap, of the group's first plane
+    uint8_t *to;
+    const tn_hx_columns_record *records;   // of the first round
+    int32_t rounds;              // with those after the last plane
+    int32_t row;                 // bytes from a row to the next
+    int32_t down;
+    const uint8_t *clamps;       // four vectors: low, high of upper rows, then of lower ones
+    int32_t odd, bits;           // halves
+    int32_t x_zero, zero;        // bytes
+} tn_hx_columns_job;
+
+enum { TN_HX_COLUMNS_AHEAD = 2 };   // rounds in flight, less one: so many records more before the first and behind the last
+void tn_hx_columns_quarter(const tn_hx_columns_job *job);
+void tn_hx_columns_quarter_even(const tn_hx_columns_job *job);
+void tn_hx_columns_half(const tn_hx_columns_job *job);
+void tn_hx_columns_half_even(const tn_hx_columns_job *job);
+void tn_hx_columns_row(const tn_hx_columns_job *job);
+void tn_hx_columns_row_even(const tn_hx_columns_job *job);
+
+struct tn_hx_columns {
+    int32_t across;              // pixels of a row in a vector: 8, 16, 32
+    int32_t positions, step;     // rounds that a plane takes; bytes from one to the next
+    int32_t group;               // planes done at once
+    int32_t share;               // records of a group
+    tn_hx_columns_record *records;
+    uint16_t *plain;             // [groups]: planes without a gap, which come first
+    uint8_t *clamps;             // [positions][4][vector]
+};
+
+// Makes planar->columns where all planes have lines and go faster this way.
+uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node);
+// The n planes of a group from `plane` on; x, to: of the first.
+void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to);
+
+#endif
