@@ -3,7 +3,9 @@
 // sorted by their stride in the result and merged where both sides allow it. What is left over innermost decides the kind:
 //
 //   RUN         neighbours on both sides: blocks of bytes are moved
-//   TRANSPOSE   neighbours along one dim of the operand, along another of the result: squares are transposed
+//   TRANSPOSE   neighbours along some dims of the operand, along others of the result: squares are transposed
+//   WEAVE       a few runs of the operand become one of the result whose elements take turns, as colours of pixels do (4 bytes)
+//   PART        the other way round
 //   STRIDED     element by element
 //   FILL        one constant element
 //
@@ -17,9 +19,19 @@
 #define TN_COPY_PIECE 65536       // bytes of a run that one item moves
 #define TN_COPY_STRIP 16          // elements of the operand's direction that one item of a transpose takes
 #define TN_COPY_LINE 16           // 4-byte elements: an item takes so many of the result's direction, a line, ...
-#define TN_COPY_WINDOW 1024       // ... and so many of the operand's, whose rows in the result a table of pages can hold
+#define TN_COPY_WIDE 128          // ... or so many where results go past the caches, ...
+#define TN_COPY_WINDOW 1024       // ... and so many of the operand's, whose rows in the result a table of pages can hold; the last half more
+#define TN_COPY_FEW 7             // runs that WEAVE and PART take at most
 
-typedef enum tn_copy_kind { TN_COPY_RUN, TN_COPY_TRANSPOSE, TN_COPY_STRIDED, TN_COPY_FILL } tn_copy_kind;
+typedef enum tn_copy_kind { TN_COPY_RUN, TN_COPY_TRANSPOSE, TN_COPY_WEAVE, TN_COPY_PART, TN_COPY_STRIDED, TN_COPY_FILL } tn_copy_kind;
+
+// One direction of a transpose of 4-byte elements: dims that lie one in another on its own side, the innermost first, and their strides
+// on the other side, in bytes.
+typedef struct tn_copy_way {
+    int rank;
+    int64_t sizes[TN_MAX_RANK], steps[TN_MAX_RANK];
+} tn_copy_way;
+
 
 typedef struct tn_copy_step {
     tn_copy_kind kind;
@@ -28,10 +40,13 @@ typedef struct tn_copy_step {
     int64_t sizes[TN_MAX_RANK], from[TN_MAX_RANK], to[TN_MAX_RANK];   // strides in bytes
     int64_t from_offset, to_offset;
     int64_t size;                 // of an element
-    int64_t n;                    // RUN: bytes; else elements of the innermost dim (TRANSPOSE: of the result's direction)
+    int64_t n;                    // RUN: bytes; else elements of the innermost dim (TRANSPOSE and below: of the result's direction)
     int64_t from_step, to_step;   // innermost
-    int64_t m, m_step;            // TRANSPOSE: elements of the operand's direction and their stride in the result
-    int64_t lines;                // TRANSPOSE of 4-byte elements: items of a window, lines of the result and the part of one before
+    int64_t m, m_step;            // TRANSPOSE and below: elements of the operand's direction and their stride in the result
+    tn_copy_way rows, columns;    // TRANSPOSE of 4-byte elements: n and m, and where each row begins in the operand, each column in the result
+    int64_t line, lines;          // TRANSPOSE of 4-byte elements: TN_COPY_LINE or TN_COPY_WIDE, and items of a window
+    bool lined;                   // TRANSPOSE of 4-byte elements: columns lie lines apart
+    int64_t windows;              // of m; of n for PART
     int64_t pieces;               // items of one position of the outer dims
     int64_t items, bytes;
 } tn_copy_step;

@@ -109,11 +109,11 @@ static dim take_dim(dim *dims, int *rank, int index)
     return taken;
 }
 
-// The dim along which the operand's elements are neighbours, -1: none. Squares are worth their while from 4 on.
+// The dim along which the operand's elements are neighbours while the result's are along the last, -1: none.
 static int neighbours_dim(const dim *dims, int rank, int64_t size)
 {
     for (int d = rank - 2; d >= 0; d--) {
-        if (dims[d].from == size && dims[d].size >= 4 && dims[rank - 1].size >= 4 && dims[rank - 1].to == size) {
+        if (dims[d].from == size && dims[rank - 1].to == size) {
             return d;
         }
     }
@@ -130,7 +130,100 @@ static int longest_dim(const dim *dims, int rank)
     return best;
 }
 
-static void choose_kind(tn_copy_step *step, dim *dims, int *rank)
+// Returns the size.
+static int64_t add_dim(tn_copy_way *way, int64_t size, int64_t step)
+{
+    way->sizes[way->rank] = size;
+    way->steps[way->rank++] = step;
+    return size;
+}
+
+// Whether all steps are multiples of so many bytes. Runs of four one-byte elements may lie anywhere.
+static bool steps_of(const tn_copy_way *way, int64_t bytes)
+{
+    bool all = true;
+    for (int k = 0; k < way->rank; k++) {
+        all &= way->steps[k] % bytes == 0;
+    }
+    return all;
+}
+
+#define ENOUGH 64      // elements of a direction that is worth no more dims
+
+static int64_t parts_of(int64_t count, int64_t part) { return TN_MAX((count + part / 2) / part, 1); }
+
+// 4-byte elements whose neighbours along one dim of the operand and along another of the result are different ones. Short dims are taken
+// together where they lie one in another: rows of a square may begin anywhere in the operand, its columns anywhere in the result. False:
+// too few elements in a direction.
+static bool choose_squares(tn_copy_step *step, dim *dims, int *rank, bool stream)
+{
+    const int other = neighbours_dim(dims, *rank, step->size);
+    if (other < 0) {
+        return false;
+    }
+    dim left[TN_MAX_RANK];
+    int count = *rank;
+    memcpy(left, dims, sizeof left);
+    const dim along = take_dim(left, &count, other), inner = take_dim(left, &count, count - 1);
+    tn_copy_step s = *step;
+    s.from_step = inner.from;
+    s.to_step = inner.to;
+    s.m_step = along.to;
+    s.n = add_dim(&s.rows, inner.size, inner.from);
+    s.m = add_dim(&s.columns, along.size, along.to);
+    if (s.n <= TN_COPY_FEW && s.m_step == s.n * s.size) {
+        s.kind = TN_COPY_WEAVE;
+        s.windows = s.pieces = parts_of(s.m, TN_COPY_WINDOW);
+    } else if (s.m <= TN_COPY_FEW && s.from_step == s.m * s.size && s.n >= TN_COPY_LINE) {
+        s.kind = TN_COPY_PART;
+        s.windows = s.pieces = parts_of(s.n, TN_COPY_WINDOW);
+    } else {
+        for (int64_t to = s.n * s.size; s.n < ENOUGH && count > 0 && left[count - 1].to == to; to = s.n * s.size) {
+            const dim next = take_dim(left, &count, count - 1);
+            s.n *= add_dim(&s.rows, next.size, next.from);
+        }
+        for (int d = count - 1; d >= 0 && s.m < ENOUGH; d--) {
+            if (left[d].from == s.m * s.size) {
+                const dim next = take_dim(left, &count, d);
+                s.m *= add_dim(&s.columns, next.size, next.to);
+                d = count;
+            }
+        }
+        if (s.n < 4 || s.m < 4) {
+            return false;
+        }
+        s.kind = TN_COPY_TRANSPOSE;
+        s.line = stream && s.n >= TN_COPY_WIDE && steps_of(&s.columns, 4) ? TN_COPY_WIDE : TN_COPY_LINE;
+        s.lined = steps_of(&s.columns, TN_STREAM_ALIGN);
+        s.lines = stream ? TN_CEIL_DIV(s.n, s.line) + 1 : parts_of(s.n, s.line);
+        s.windows = parts_of(s.m, TN_COPY_WINDOW);
+        s.pieces = s.lines * s.windows;
+    }
+    *step = s;
+    *rank = count;
+    memcpy(dims, left, sizeof left);
+    return true;
+}
+
+// Squares of other sizes.
+static bool choose_strips(tn_copy_step *step, dim *dims, int *rank)
+{
+    const int other = neighbours_dim(dims, *rank, step->size);
+    if (other < 0 || dims[other].size < 4 || dims[*rank - 1].size < 4) {
+        return false;
+    }
+    const dim along = take_dim(dims, rank, other), inner = take_dim(dims, rank, *rank - 1);
+    step->kind = TN_COPY_TRANSPOSE;
+    step->m = along.size;
+    step->m_step = along.to;
+    step->pieces = TN_CEIL_DIV(along.size, TN_COPY_STRIP);
+    step->n = inner.size;
+    step->from_step = inner.from;
+    step->to_step = inner.to;
+    return true;
+}
+
+static void choose_kind(tn_copy_step *step, dim *dims, int *rank, bool stream)
 {
     step->n = 1;
     step->from_step = step->to_step = step->size;
@@ -147,28 +240,19 @@ static void choose_kind(tn_copy_step *step, dim *dims, int *rank)
     step->size = run;
     step->n = 1;
     step->pieces = 1;
-    step->kind = step->source < 0 ? TN_COPY_FILL : TN_COPY_STRIDED;
-    const int other = step->source >= 0 ? neighbours_dim(dims, *rank, run) : -1;
-    if (other >= 0) {
-        const dim along = take_dim(dims, rank, other);
-        step->kind = TN_COPY_TRANSPOSE;
-        step->m = along.size;
-        step->m_step = along.to;
-        step->pieces = TN_CEIL_DIV(along.size, TN_COPY_STRIP);
+    if (step->source >= 0 && (run == 4 ? choose_squares(step, dims, rank, stream) : choose_strips(step, dims, rank))) {
+        return;
     }
+    step->kind = step->source < 0 ? TN_COPY_FILL : TN_COPY_STRIDED;
     if (*rank > 0) {
         const dim inner = take_dim(dims, rank, step->kind == TN_COPY_STRIDED ? longest_dim(dims, *rank) : *rank - 1);
         step->n = inner.size;
         step->from_step = inner.from;
         step->to_step = inner.to;
     }
-    if (step->kind == TN_COPY_TRANSPOSE && step->size == 4) {
-        step->lines = TN_CEIL_DIV(step->n, TN_COPY_LINE) + 1;
-        step->pieces = step->lines * TN_CEIL_DIV(step->m, TN_COPY_WINDOW);
-    }
 }
 
-static void make_step(const tn_region *region, int64_t size, tn_copy_step *step)
+static void make_step(const tn_region *region, int64_t size, bool stream, tn_copy_step *step)
 {
     dim dims[TN_MAX_RANK];
     int rank = sorted_dims(region, size, dims);
@@ -178,7 +262,7 @@ static void make_step(const tn_region *region, int64_t size, tn_copy_step *step)
     for (int d = 0; d < region->rank; d++) {
         step->bytes *= region->sizes[d];
     }
-    choose_kind(step, dims, &rank);
+    choose_kind(step, dims, &rank, stream);
     step->rank = rank;
     step->items = step->pieces;
     for (int d = 0; d < rank; d++) {
@@ -193,7 +277,12 @@ static void make_step(const tn_region *region, int64_t size, tn_copy_step *step)
 static int64_t end_of(const tn_copy_step *step)
 {
     int64_t end = step->to_offset + (step->kind == TN_COPY_RUN ? step->n : (step->n - 1) * step->to_step + step->size);
-    end += step->kind == TN_COPY_TRANSPOSE ? (step->m - 1) * step->m_step : 0;
+    if (step->columns.rank == 0 && step->m > 0) {
+        end += (step->m - 1) * step->m_step;
+    }
+    for (int k = 0; k < step->columns.rank; k++) {
+        end += (step->columns.sizes[k] - 1) * step->columns.steps[k];
+    }
     for (int d = 0; d < step->rank; d++) {
         end += (step->sizes[d] - 1) * step->to[d];
     }
@@ -221,6 +310,7 @@ tn_status tn_copy_prepare(tn_prepare *prepare)
     TN_TRY(tn_prepare_params(prepare, sizeof(tn_copy_params) + room * sizeof(tn_copy_step), &memory));
     tn_copy_params *p = memory;
     memcpy(p->fill, regions->fill, sizeof p->fill);
+    p->stream = tn_stream_result(query);
     for (int i = 0; i < regions->count; i++) {
         const tn_region *region = &regions->regions[i];
         tn_region parts[TN_COPY_PARTS];
@@ -228,12 +318,11 @@ tn_status tn_copy_prepare(tn_prepare *prepare)
         const tn_tensor *source = region->source < 0 ? NULL : query->in[region->source];
         const int count = empty(region) ? 0 : tn_copy_physical(region, source, query->out[0], parts, &why);
         for (int k = 0; k < count; k++) {
-            make_step(&parts[k], (int64_t)tn_dtype_bytes(query->out[0]->dtype), &p->steps[p->count]);
+            make_step(&parts[k], (int64_t)tn_dtype_bytes(query->out[0]->dtype), p->stream, &p->steps[p->count]);
             p->items += p->steps[p->count++].items;
         }
     }
     p->apart = all_apart(p);
-    p->stream = tn_stream_result(query);
     return TN_OK;
 }
 

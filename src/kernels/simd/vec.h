@@ -14,7 +14,7 @@
 //   fma                a * b + c: one rounding where the tier has it (TN_VF_FUSED), else two
 //   round              to nearest, ties to even                      scale   v * 2^n, n integral, |n| <= 252, rounded once
 //   to_vi              to nearest even; the value must fit in int32  to_vf   nearest
-//   transpose          of TN_VL vectors in place
+//   transpose          of TN_VL vectors in place                     load_square   the transpose of TN_VL rows from memory
 //   sum, hmax, hmin    over the lanes, halving: the order is fixed by TN_VL (hmax, hmin: no NaN among the lanes)
 //
 // Only for files with the name of a tier at their end: each has its own copy of everything. Ownership: none. Threads: any.

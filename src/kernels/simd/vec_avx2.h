@@ -184,4 +184,24 @@ TN_INLINE void tn_vf_transpose(tn_vf r[TN_VL])
     }
 }
 
+// Lane j of r[i] is rows[j][i]. Halves of registers are put together by the loads, which leaves two thirds of the shuffles.
+TN_INLINE void tn_vf_load_square(tn_vf r[TN_VL], const float *const rows[TN_VL])
+{
+    __m256 h[8], t[8];
+    for (int i = 0; i < 4; i++) {
+        h[i] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(rows[i])), _mm_loadu_ps(rows[i + 4]), 1);
+        h[i + 4] = _mm256_insertf128_ps(_mm256_castps128_ps256(_mm_loadu_ps(rows[i] + 4)), _mm_loadu_ps(rows[i + 4] + 4), 1);
+    }
+    for (int i = 0; i < 8; i += 2) {
+        t[i] = _mm256_unpacklo_ps(h[i], h[i + 1]);
+        t[i + 1] = _mm256_unpackhi_ps(h[i], h[i + 1]);
+    }
+    for (int i = 0; i < 8; i += 4) {
+        r[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
+        r[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xee);
+        r[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);
+        r[i + 3] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0xee);
+    }
+}
+
 #endif

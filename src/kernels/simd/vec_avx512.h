@@ -151,4 +151,13 @@ TN_INLINE void tn_vf_transpose(tn_vf r[TN_VL])
     }
 }
 
+// Lane j of r[i] is rows[j][i].
+TN_INLINE void tn_vf_load_square(tn_vf r[TN_VL], const float *const rows[TN_VL])
+{
+    for (int i = 0; i < TN_VL; i++) {
+        r[i] = tn_vf_load(rows[i]);
+    }
+    tn_vf_transpose(r);
+}
+
 #endif

@@ -1,13 +1,42 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of copy: a transposed box, a reversed one, a repeated one, one beside a fill, several operands side by side.
+// Cases of copy: a transposed box, a reversed one, a repeated one, one beside a fill, several operands side by side, dims in any order.
 // Ownership: the caller's arena. Threads: one at a time.
 #include "cases/draw.h"
 #include "ops/move/op_copy.h"
 
-enum { KINDS = 5 };
+#include "base/macros.h"
+
+enum { KINDS = 6 };
+
+#define MAX_RANK 5
+
+// Up to five dims whose sizes make a * b elements at most, in any order in the result; now and then with room between rows of it.
+static void shuffle(tn_rand *r, int64_t a, int64_t b, tn_region *box, int64_t *total)
+{
+    int64_t left = a * b, stride = 1;
+    int order[MAX_RANK];
+    *box = (tn_region){.rank = (int)tn_rand_range(r, 2, MAX_RANK)};
+    for (int d = box->rank - 1; d >= 0; d--) {
+        const int64_t most = d == 0 || tn_draw_index(r, 3) ? left : TN_MIN(left, 4);
+        box->sizes[d] = tn_rand_range(r, 1, TN_MIN(most, 300));
+        left /= box->sizes[d];
+        box->src_strides[d] = stride;
+        stride *= box->sizes[d];
+        order[d] = d;
+    }
+    stride = 1;
+    for (int d = box->rank - 1; d >= 0; d--) {
+        const int other = (int)tn_draw_index(r, (uint32_t)d + 1), mine = order[other];
+        order[other] = order[d];
+        box->dst_strides[mine] = stride;
+        stride = stride * box->sizes[mine] + (tn_draw_index(r, 8) == 0 ? 3 : 0);
+    }
+    *total = stride;
+}
+
 
 // Boxes of kind `kind` over operands [a, b]; the result is a list of *total elements.
-static int fill_boxes(int kind, int64_t a, int64_t b, tn_region *box, int *operands, int64_t *total)
+static int fill_boxes(tn_rand *r, int kind, int64_t a, int64_t b, tn_region *box, int *operands, int64_t *total)
 {
     const int64_t count = a * b;
     *operands = 1;
@@ -30,6 +59,8 @@ static int fill_boxes(int kind, int64_t a, int64_t b, tn_region *box, int *opera
             box[k] = (tn_region){.source = k, .rank = 2, .sizes = {a, b}, .src_strides = {b, 1}, .dst_offset = k * b, .dst_strides = {3 * b, 1}};
         }
         return 3;
+    } else if (kind == 5) {
+        shuffle(r, a, b, box, total);
     }
     return 1;
 }
@@ -44,8 +75,8 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
     if (!attr || !regions || !boxes) {
         return false;
     }
-    const int64_t a = listed ? 9 : tn_rand_range(r, 1, 40), b = listed ? 17 : tn_rand_range(r, 1, 40);
-    regions->count = fill_boxes(listed ? (int)i : (int)tn_draw_index(r, KINDS), a, b, boxes, &regions->source_count, &total);
+    const int64_t most = tn_draw_index(r, 4) ? 40 : 200, a = listed ? 9 : tn_rand_range(r, 1, most), b = listed ? 17 : tn_rand_range(r, 1, most);
+    regions->count = fill_boxes(r, listed ? (int)i : (int)tn_draw_index(r, KINDS), a, b, boxes, &regions->source_count, &total);
     regions->regions = boxes;
     for (size_t k = 0; k < sizeof regions->fill; k++) {
         regions->fill[k] = (uint8_t)tn_draw_index(r, 256);
