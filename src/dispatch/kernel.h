@@ -47,7 +47,7 @@ typedef struct tn_types {
 // How a row wants its operands laid out: `in` for operand 0 (and for those in blocked_in), PLAIN for the rest, `out` for result 0.
 // in = TN_LAYOUT_SAME: the row works in any layout (elementwise families). Then result 0 has that layout, and so has every
 // operand that has the result's rank and the result's dims[1], of constants those alone that have the result's shape; the rest is
-// PLAIN. The query's tensors say which case it is.
+// PLAIN. The query's tensors say which case it is. Rows that ask for TN_CPU_BF16_WEIGHTS have NCHW32B alone, the others all but that.
 #define TN_LAYOUT_SAME 0xff
 
 typedef struct tn_layouts {

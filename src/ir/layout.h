@@ -4,8 +4,9 @@
 //   PLAIN    logical order, row-major, dense. The layout of every input, output, constant and of all ranks.
 //   NCHW8C   rank 3..5 [N, C, spatial...]: [N][ceil(C/8)][spatial...][8];
 //   NCHW16C  the same with blocks of 16.
-// In a blocked layout the lanes past C in the last block hold anything: no kernel may let them reach a real element (it never
-// reads across lanes past C), and none needs to clear them.
+//   NCHW32B  the same with blocks of 32, float32 tensors only, each element rounded to bf16: 64 bytes a pixel and block.
+// In NCHW8C and NCHW16C the lanes past C in the last block hold anything: no kernel may let them reach a real element (it never
+// reads across lanes past C), and none needs to clear them. In NCHW32B they are zero: products take whole lines of 32.
 // Leaf header. Ownership: none. Threads: any.
 #ifndef TN_LAYOUT_H
 #define TN_LAYOUT_H
@@ -14,7 +15,8 @@
 #define TN_LAYOUT_LIST(X)         \
     X(PLAIN, 0, "plain")          \
     X(NCHW8C, 8, "nchw8c")        \
-    X(NCHW16C, 16, "nchw16c")
+    X(NCHW16C, 16, "nchw16c")     \
+    X(NCHW32B, 32, "nchw32b")
 
 typedef enum tn_layout {
 #define X(name, block, text) TN_LAYOUT_##name,
@@ -24,6 +26,6 @@ typedef enum tn_layout {
 } tn_layout;
 
 const char *tn_layout_text(tn_layout layout);
-int tn_layout_block(tn_layout layout);   // 8, 16; 0 for PLAIN
+int tn_layout_block(tn_layout layout);   // 8, 16, 32; 0 for PLAIN
 
 #endif

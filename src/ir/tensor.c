@@ -32,11 +32,19 @@ int tn_layout_block(tn_layout layout)
     return 0;
 }
 
+size_t tn_tensor_unit(const tn_tensor *tensor)
+{
+    return tensor->layout == TN_LAYOUT_NCHW32B ? sizeof(uint16_t) : tn_dtype_bytes(tensor->dtype);
+}
+
 bool tn_tensor_bytes(const tn_tensor *tensor, size_t *bytes)
 {
     tn_shape shape = tensor->shape;
     const int block = tn_layout_block(tensor->layout);
     if (!tn_shape_known(&shape)) {
+        return false;
+    }
+    if (tensor->layout == TN_LAYOUT_NCHW32B && tensor->dtype != TN_F32) {
         return false;
     }
     if (block && (shape.rank < 3 || shape.rank > 5 || !tn_add_i64(shape.dims[1], block - 1, &shape.dims[1]))) {
@@ -47,7 +55,7 @@ bool tn_tensor_bytes(const tn_tensor *tensor, size_t *bytes)
     }
     int64_t count;
     return tn_shape_count(&shape, &count) && (uint64_t)count <= SIZE_MAX &&
-           tn_mul_size((size_t)count, tn_dtype_bytes(tensor->dtype), bytes) && *bytes <= PTRDIFF_MAX;
+           tn_mul_size((size_t)count, tn_tensor_unit(tensor), bytes) && *bytes <= PTRDIFF_MAX;
 }
 
 int64_t tn_tensor_count(const tn_tensor *tensor)

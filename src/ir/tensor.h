@@ -31,6 +31,9 @@ typedef struct tn_sequence {
     struct tn_sequence_room *room;   // what the array behind items has left for appending (ops/sequence); NULL: nothing
 } tn_sequence;
 
+// Bytes of one element in the tensor's layout.
+size_t tn_tensor_unit(const tn_tensor *tensor);
+
 // Bytes of the elements in the tensor's layout; false when the shape is not known or the size does not fit.
 bool tn_tensor_bytes(const tn_tensor *tensor, size_t *bytes);
 

@@ -358,7 +358,7 @@ static bool try_view(bind *b, const tn_node *node, int result)
     if (!tn_regions_dense(attr->regions, tn_tensor_count(&slot->tensor), &offset) || !same_blocks(&source->tensor, &slot->tensor, offset)) {
         return false;
     }
-    const size_t start = source->root_offset + (size_t)offset * tn_dtype_bytes(slot->tensor.dtype);
+    const size_t start = source->root_offset + (size_t)offset * tn_tensor_unit(&slot->tensor);
     tn_slot *root = &b->plan->slots[source->root];
     if (node->out[0]->is_output && !b->plan->rest) {
         if (root->lease != TN_LEASE_SHARE || b->claimed[source->root] || start != 0 || root->bytes != slot->bytes) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Planning step 6: layouts by price. Each node has a few rows that can run it, each with the layouts it wants and an estimated time.
 // A value that a consumer wants in another layout than its producer gives costs one conversion: one read and one write of the
-// tensor, paid once per layout however many consumers share it; for a constant nothing, since it is converted while binding. Single
-// nodes are changed as long as the sum falls; since that stops at the nearest valley, the search begins at three different points and the
-// best end counts. Nothing here looks at the thread count.
+// tensor, each in its layout (NCHW32B has half the bytes), paid once per layout however many consumers share it; for a constant nothing,
+// since it is converted while binding. Single nodes are changed as long as the sum falls; since that stops at the nearest valley, the search
+// begins at three different points and the best end counts. Nothing here looks at the thread count.
 #include "ops/move/op_relayout.h"
 #include "plan/work.h"
 
@@ -181,15 +181,20 @@ static bool visit_row(const tn_kernel *row, void *context)
     const tn_value *result = g->node->n_out ? g->node->out[0] : NULL;
     const tn_shape *shape = result ? &g->work->facts[result->id].shape : NULL;
     if (row->layouts.in == TN_LAYOUT_SAME) {
-        consider(g, row, TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN);
+        const bool rounds = (row->cpu & TN_CPU_BF16_WEIGHTS) != 0;
+        if (!rounds) {
+            consider(g, row, TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN);
+        }
         if (shape && shape->rank >= 3 && shape->rank <= 5 && shape->dims[1] > 1) {
-            consider(g, row, block, block);
+            const uint8_t layout = rounds ? TN_LAYOUT_NCHW32B : block;
+            consider(g, row, layout, layout);
         }
         return true;
     }
-    const bool fits = (row->layouts.in == TN_LAYOUT_PLAIN || row->layouts.in == block) &&
-                      (row->layouts.out == TN_LAYOUT_PLAIN || row->layouts.out == block);
-    if (fits) {
+    // Only rows of precision bf16 have NCHW32B.
+    const bool in = row->layouts.in == TN_LAYOUT_PLAIN || row->layouts.in == block || row->layouts.in == TN_LAYOUT_NCHW32B;
+    const bool out = row->layouts.out == TN_LAYOUT_PLAIN || row->layouts.out == block || row->layouts.out == TN_LAYOUT_NCHW32B;
+    if (in && out) {
         consider(g, row, row->layouts.in, row->layouts.out);
     }
     return true;
@@ -285,13 +290,16 @@ int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices)
 
 // ---- prices ----
 
-static double convert_cost(tn_work *work, const tn_value *value)
+static double convert_cost(tn_work *work, const tn_value *value, uint8_t from, uint8_t to)
 {
-    size_t bytes = 0;
+    size_t bytes = 0, more = 0;
     const tn_fact *fact = tn_work_fact(work, value);
-    const tn_tensor tensor = {.dtype = fact->dtype, .shape = fact->shape};
+    const tn_tensor before = {.dtype = fact->dtype, .shape = fact->shape, .layout = (tn_layout)from};
+    const tn_tensor after = {.dtype = fact->dtype, .shape = fact->shape, .layout = (tn_layout)to};
     const double hold = work->transient ? work->byte_ns : 0;
-    return tn_tensor_bytes(&tensor, &bytes) ? CONVERT_NS + (2.0 / CONVERT_BYTES_NS + hold) * (double)bytes : 1e30;
+    return tn_tensor_bytes(&before, &bytes) && tn_tensor_bytes(&after, &more)
+               ? CONVERT_NS + (double)bytes / CONVERT_BYTES_NS + (1.0 / CONVERT_BYTES_NS + hold) * (double)more
+               : 1e30;
 }
 
 static uint8_t wanted_layout(tn_work *work, const tn_use *use)
@@ -323,7 +331,7 @@ static double consumers_pay(tn_work *work, const tn_value *value, uint8_t layout
     }
     double sum = 0;
     for (int l = 0; l < TN_LAYOUT_COUNT; l++) {
-        sum += wanted[l] && l != layout ? convert_cost(work, value) : 0;
+        sum += wanted[l] && l != layout ? convert_cost(work, value, layout, (uint8_t)l) : 0;
     }
     return sum;
 }
@@ -523,7 +531,7 @@ static tn_status bind_conversions(tn_work *work)
         if (!best) {
             return tn_fail(work->diag, TN_INTERNAL, node->name, "no kernel converts this layout");
         }
-        work->chosen[node->id] = (tn_choice){.row = best, .in = in, .out = out, .cost = convert_cost(work, node->in[0])};
+        work->chosen[node->id] = (tn_choice){.row = best, .in = in, .out = out, .cost = convert_cost(work, node->in[0], in, out)};
     }
     return TN_OK;
 }

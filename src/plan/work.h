@@ -21,7 +21,7 @@ typedef struct tn_choice {
     const tn_tuned *tuned;    // the tuning table names this row for these layouts; valid while planning. NULL: estimates decide
 } tn_choice;
 
-#define TN_MAX_CHOICES 24
+#define TN_MAX_CHOICES 32
 #define TN_MAX_DEVICES 4      // that nodes are placed on
 
 typedef struct tn_work {

@@ -4,6 +4,7 @@
 #include "trial/trial.h"
 
 #include "base/macros.h"
+#include "base/num.h"
 #include "ops/move/op_relayout.h"
 #include "ops/op_eval.h"
 
@@ -119,8 +120,10 @@ int tn_trial_layouts_of(const tn_trial *trial, const tn_kernel *row, tn_trial_la
         }
         return count;
     }
+    // Rows of bf16 have NCHW32B alone, the others all but that.
+    const bool rounds = (row->cpu & TN_CPU_BF16_WEIGHTS) != 0;
     for (int i = 0; i < TN_LAYOUT_COUNT; i++) {
-        if (fits(result, (tn_layout)i)) {
+        if ((i == TN_LAYOUT_NCHW32B) == rounds && fits(result, (tn_layout)i)) {
             layouts[count++] = (tn_trial_layouts){(tn_layout)i, (tn_layout)i};
         }
     }
@@ -168,22 +171,57 @@ static size_t place(const tn_shape *shape, tn_layout layout, int64_t n, int64_t 
     return (size_t)(((n * TN_CEIL_DIV(channels, block) + c / block) * pixels + s) * block + c % block);
 }
 
-// Copies all elements of `from` to their places in `to`. Blocked tensors have rank 3 .. 5.
+static bool is_rounded(const tn_tensor *tensor) { return tensor->layout == TN_LAYOUT_NCHW32B; }
+
+// Copies all elements of `from` to their places in `to`, to bf16 and back where one of them has it. Blocked tensors have rank 3 .. 5.
 static void convert(const tn_tensor *from, const tn_tensor *to)
 {
     const tn_shape *shape = &to->shape;
-    const size_t size = tn_dtype_bytes(to->dtype);
+    const size_t size = tn_dtype_bytes(to->dtype), from_unit = tn_tensor_unit(from), to_unit = tn_tensor_unit(to);
     const int64_t count = tn_tensor_count(to);
+    size_t bytes;
     if (from->layout == to->layout) {
         memcpy(to->data, from->data, (size_t)count * size);
         return;
     }
+    if (is_rounded(to) && tn_tensor_bytes(to, &bytes)) {
+        memset(to->data, 0, bytes);
+    }
     const int64_t channels = shape->dims[1], pixels = tn_shape_span(shape, 2, shape->rank);
     for (int64_t i = 0; i < count; i++) {
         const int64_t n = i / (channels * pixels), c = i / pixels % channels, s = i % pixels;
-        memcpy((char *)to->data + place(shape, to->layout, n, c, s) * size,
-               (const char *)from->data + place(shape, from->layout, n, c, s) * size, size);
+        char *at = (char *)to->data + place(shape, to->layout, n, c, s) * to_unit;
+        const char *source = (const char *)from->data + place(shape, from->layout, n, c, s) * from_unit;
+        if (is_rounded(to)) {
+            const uint16_t bits = tn_bf16_from_f32(*(const float *)(const void *)source);
+            memcpy(at, &bits, sizeof bits);
+        } else if (is_rounded(from)) {
+            const float value = tn_bf16_to_f32(*(const uint16_t *)(const void *)source);
+            memcpy(at, &value, sizeof value);
+        } else {
+            memcpy(at, source, size);
+        }
     }
+}
+
+// Lanes past the last channel of a result in NCHW32B are zeros.
+static bool lanes_clear(const tn_tensor *tensor)
+{
+    const tn_shape *shape = &tensor->shape;
+    if (!is_rounded(tensor) || shape->dims[1] % tn_layout_block(tensor->layout) == 0) {
+        return true;
+    }
+    const int64_t block = tn_layout_block(tensor->layout), pixels = tn_shape_span(shape, 2, shape->rank), lanes = shape->dims[1] % block;
+    const uint16_t *element = tensor->data;
+    bool clear = true;
+    for (int64_t n = 0; n < shape->dims[0]; n++) {
+        for (int64_t s = 0; s < pixels; s++) {
+            for (int64_t lane = lanes; lane < block; lane++) {
+                clear = clear && element[place(shape, tensor->layout, n, shape->dims[1] - lanes, s) + (size_t)lane] == 0;
+            }
+        }
+    }
+    return clear;
 }
 
 int tn_trial_in_place(const tn_trial *trial, const tn_trial_query *query)
@@ -358,6 +396,9 @@ static const char *find_broken(run_state *s)
     }
     if (s->options->in_place >= 0 && !tn_buffer_intact(&s->bench->in[s->options->in_place], LANES)) {
         return "memory around a result in place";
+    }
+    if (s->trial->c->n_out > 0 && s->out[0]->data && !lanes_clear(s->out[0])) {
+        return "lanes past the last channel, which have to be zero";
     }
     return tn_buffer_intact(&s->bench->scratch, LANES) ? NULL : "memory around scratch";
 }

@@ -24,7 +24,7 @@ tn_status tn_trial_init(tn_trial *trial, const tn_case *c, tn_arena *arena, tn_r
 
 // Layouts a row may be tried in.
 typedef struct tn_trial_layouts { tn_layout in, out; } tn_trial_layouts;
-#define TN_TRIAL_MAX_LAYOUTS 6
+#define TN_TRIAL_MAX_LAYOUTS 12
 int tn_trial_layouts_of(const tn_trial *trial, const tn_kernel *row, tn_trial_layouts *layouts);
 
 // The row's query in these layouts; pointers into the description, which must outlive it. Data is set for constants only.

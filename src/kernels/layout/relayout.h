@@ -27,5 +27,6 @@ tn_status tn_relayout_general(const tn_call *call);
 
 bool tn_relayout_match_32(const tn_query *query, const char **why);     // plain to blocked or back, elements of 4 bytes
 bool tn_relayout_match_any(const tn_query *query, const char **why);
+bool tn_relayout_match_lines(const tn_query *query, const char **why);  // NCHW32B to plain or NCHW16C, or back
 
 #endif

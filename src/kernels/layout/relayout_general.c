@@ -89,6 +89,10 @@ bool tn_relayout_match_any(const tn_query *query, const char **why)
         *why = "strings, or fewer than three dims";
         return false;
     }
+    if (query->in[0]->layout == TN_LAYOUT_NCHW32B || query->out[0]->layout == TN_LAYOUT_NCHW32B) {
+        *why = "elements of bf16";
+        return false;
+    }
     return true;
 }
 
@@ -100,6 +104,17 @@ bool tn_relayout_match_32(const tn_query *query, const char **why)
     const bool in_blocked = query->in[0]->layout != TN_LAYOUT_PLAIN, out_blocked = query->out[0]->layout != TN_LAYOUT_PLAIN;
     if (tn_dtype_bytes(query->in[0]->dtype) != 4 || in_blocked == out_blocked) {
         *why = "not between plain and blocked, or elements of another size than 4 bytes";
+        return false;
+    }
+    return true;
+}
+
+bool tn_relayout_match_lines(const tn_query *query, const char **why)
+{
+    const tn_layout in = query->in[0]->layout, out = query->out[0]->layout, other = in == TN_LAYOUT_NCHW32B ? out : in;
+    if (query->in[0]->dtype != TN_F32 || query->in[0]->shape.rank < 3 || (in == TN_LAYOUT_NCHW32B) == (out == TN_LAYOUT_NCHW32B) ||
+        (other != TN_LAYOUT_PLAIN && other != TN_LAYOUT_NCHW16C)) {
+        *why = "not between nchw32b and plain or nchw16c";
         return false;
     }
     return true;

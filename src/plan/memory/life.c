@@ -207,7 +207,7 @@ static bool place_in_join(const tn_plan *plan, const tn_step *step, int k, size_
     if (at < 0 || (unit > 1 && shape->dims[0] != 1) || at % unit != 0 || (count % unit != 0 && at + count != total)) {
         return false;
     }
-    *offset = (size_t)at * tn_dtype_bytes(whole->tensor.dtype);
+    *offset = (size_t)at * tn_tensor_unit(&whole->tensor);
     // Kernels may store past the caches, by whole vectors; blocks begin at one anyway.
     return *offset + part->bytes <= whole->bytes && (unit > 1 || *offset % TN_ALIGNMENT == 0);
 }

@@ -101,6 +101,13 @@ static void test_tensor_bytes(void **state)
     tensor.layout = TN_LAYOUT_NCHW8C;
     assert_true(tn_tensor_bytes(&tensor, &bytes));
     assert_int_equal(bytes, 2 * 16 * 5 * 4);
+    tensor.layout = TN_LAYOUT_NCHW32B;
+    assert_true(tn_tensor_bytes(&tensor, &bytes));
+    assert_int_equal(bytes, 2 * 32 * 5 * 2);
+    assert_int_equal(tn_tensor_unit(&tensor), 2);
+    tensor.dtype = TN_I32;
+    assert_false(tn_tensor_bytes(&tensor, &bytes));   // float32 is rounded, nothing else
+    tensor.dtype = TN_F32;
     tensor.shape = SHAPE(2, INT64_MAX, 1);
     assert_false(tn_tensor_bytes(&tensor, &bytes));
     tensor.shape = SHAPE(2, 9);

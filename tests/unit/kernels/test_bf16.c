@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products with weights kept as bf16 have the bits of the float32 row of the same tier whose weights were rounded to bf16 before: in each
-// shape that takes another way through the kernels, with one thread and three, and nothing is written past the result.
+// shape that takes another way through the kernels, with one thread and three, and nothing is written past the result. Tensors in NCHW32B
+// have every element rounded, at its place, and zeros past the last channel.
 #include "support/unit.h"
 #include "base/macros.h"
 #include "base/num.h"
 #include "dispatch/registry.h"
+#include "ops/move/op_relayout.h"
 #include "ops/nn/op_matmul.h"
 
 #include <tenon/tenon.h>
@@ -158,6 +160,38 @@ static void test_bits(void **state)
     assert_true(x->compared > 0);
 }
 
+// By the reference row, from plain to lines of 32 and back.
+static void test_lines(void **state)
+{
+    enum { C = 35, S = 3, LINES = 2 };
+    const bench *x = *state;
+    float back[C * S];
+    uint16_t lines[LINES * S * 32];
+    memset(lines, 0xff, sizeof lines);
+    const tn_shape shape = {.rank = 3, .dims = {1, C, S}};
+    tn_tensor plain = {.dtype = TN_F32, .shape = shape, .data = x->a}, line = {.dtype = TN_F32, .layout = TN_LAYOUT_NCHW32B, .shape = shape, .data = lines};
+    tn_tensor again = {.dtype = TN_F32, .shape = shape, .data = back};
+    tn_tensor *tensors[] = {&plain, &line, &again};
+    x->a[0] = 1e-40f;
+    for (int i = 0; i < 2; i++) {
+        const tn_relayout_attr attr = {.layout = i == 0 ? TN_LAYOUT_NCHW32B : TN_LAYOUT_PLAIN};
+        const tn_tensor *in[] = {tensors[i]};
+        const tn_query query = {.op = &tn_op_relayout, .attr = &attr, .name = "test", .n_in = 1, .n_out = 1, .in = in,
+                                .out = (const tn_tensor *const *)&tensors[i + 1], .cpu = &x->cpu, .threads = 1};
+        const tn_kernel *row = tn_registry_reference(&query);
+        const tn_call call = {.op = query.op, .attr = &attr, .name = "test", .n_in = 1, .n_out = 1, .in = in, .out = &tensors[i + 1]};
+        assert_non_null(row);
+        assert_int_equal(row->run(&call), TN_OK);
+    }
+    for (int c = 0; c < LINES * 32; c++) {
+        for (int s = 0; s < S; s++) {
+            const uint16_t want = c >= C || (c == 0 && s == 0) ? 0 : tn_bf16_from_f32(x->a[c * S + s]);
+            assert_int_equal(lines[(c / 32 * S + s) * 32 + c % 32], want);
+            assert_true(c >= C || back[c * S + s] == tn_bf16_to_f32(want));
+        }
+    }
+}
+
 // The precision belongs to the CPU.
 static void test_session(void **state)
 {
@@ -183,6 +217,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(test_bits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_lines, set_up, tear_down),
         cmocka_unit_test(test_session),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
