@@ -6,14 +6,18 @@
 
 static tn_status run_conv(const tn_call *call) { return tn_bconv_run(call, &tn_btiles_amx); }
 
-#define ROW(layout_in, blocked)                                                                                                       \
-    .op = &tn_op_conv, .types = {TN_F32, TN_F32, TN_F32, TN_F32}, .layouts = {TN_LAYOUT_##layout_in, TN_LAYOUT_NCHW16C, blocked},     \
-    .impl = TN_IMPL_AMX, .tag = "direct_bf16", .version = 1, .cpu = TN_CPU_AVX512 | TN_CPU_AVX512BF16 | TN_CPU_AMX | TN_CPU_BF16_WEIGHTS, \
+#define ROW(layout_in, layout_out, blocked)                                                                                                       \
+    .op = &tn_op_conv, .types = {TN_F32, TN_F32, TN_F32, TN_F32}, .layouts = {TN_LAYOUT_##layout_in, TN_LAYOUT_##layout_out, blocked},     \
+    .impl = TN_IMPL_AMX, .tag = "direct_bf16", .version = 2, .cpu = TN_CPU_AVX512 | TN_CPU_AVX512BF16 | TN_CPU_AMX | TN_CPU_BF16_WEIGHTS, \
     .aligned_constants = true, .match = tn_bconv_match, .cost = tn_bconv_cost_amx, .prepare = tn_bconv_prepare, .run = run_conv
 
 static const tn_kernel rows[] = {
-    {.name = "conv_bf16_nchw16c_amx", ROW(NCHW16C, 1 << 3)},
-    {.name = "conv_bf16_plain_to_nchw16c_amx", ROW(PLAIN, 0)},
+    {.name = "conv_bf16_nchw16c_amx", ROW(NCHW16C, NCHW16C, 1 << 3)},
+    {.name = "conv_bf16_nchw32b_amx", ROW(NCHW32B, NCHW32B, 1 << 3)},
+    {.name = "conv_bf16_nchw16c_to_nchw32b_amx", ROW(NCHW16C, NCHW32B, 0)},
+    {.name = "conv_bf16_nchw32b_to_nchw16c_amx", ROW(NCHW32B, NCHW16C, 0)},
+    {.name = "conv_bf16_plain_to_nchw16c_amx", ROW(PLAIN, NCHW16C, 0)},
+    {.name = "conv_bf16_plain_to_nchw32b_amx", ROW(PLAIN, NCHW32B, 0)},
 };
 
 TN_EXPORT_KERNELS(bconv_bf16_amx, rows);

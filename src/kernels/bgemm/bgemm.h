@@ -26,9 +26,13 @@ typedef struct tn_btile {
     // With steps some rows may be nobody's: row r is column (column + r) % period of a row of pixels, of which C has the first `keep`.
     int64_t column, keep, period;
     int rows, vectors;           // that C has: 1 .. 32, 1 .. 2
+    bool exact;                  // nothing may be read past the block's rows; before them there are enough to make 16 or 32
     const uint16_t *next;        // bytes that are needed soon: each line of k asks for `ask` lines of the cache; any address will do
     int ask;
     tn_tile end;                 // c and what follows it: bias, residual, factor, activation
+    // Not NULL: C, and its residual, are lines of 32 bf16 (NCHW32B) instead; the group's two vectors are a line. No factor, no bias by rows.
+    uint16_t *c_lines;
+    const uint16_t *residual_lines;
 } tn_btile;
 
 // Estimates for cost, in nanoseconds of a core at about 4 GHz, as those of float tiles.
@@ -73,11 +77,14 @@ typedef struct tn_bgemm {
     // Not NULL: no rows are rounded, blocks of A lie in `rounded`, one image after another, 32 elements from row to row
     const ptrdiff_t *steps;
     ptrdiff_t rounded_image;
+    bool exact;                          // `rounded` is a tensor: nothing lies behind it
     int64_t keep, period;                // of C's rows, as above
     const uint16_t *b;
     ptrdiff_t b_image;                   // elements from a product's B to the next one's; 0: all share one
     float *c;
     ptrdiff_t c_image, c_row, c_vec;     // residual is as c
+    uint16_t *c_lines;                   // instead of c: C is in NCHW32B; so is the residual then. Strides count elements
+    const uint16_t *residual_lines;
     bool blocked;                        // C is in channel blocks: its last vector has all lanes, those past the last channel nobody's
     const float *bias, *row_bias, *residual;
     float alpha, beta;
@@ -93,9 +100,18 @@ static inline int64_t tn_bgemm_groups(int64_t n) { return (n + TN_BGEMM_LANES * 
 // Bytes of packed B. False: they do not fit in a size.
 bool tn_bgemm_packed_bytes(int64_t k, int64_t n, size_t *bytes);
 
-// Packs one group. Element (k, n) of B is the float `offset(context, k) + n * column` of src, at any alignment; an offset < 0 is zero.
-void tn_bgemm_pack(uint16_t *packed, const void *src, int64_t (*offset)(const void *context, int64_t k), const void *context, int64_t k,
-                   int64_t n, int64_t column, int64_t group);
+// One matrix B or several behind each other. Element (k, n) of the first is the float `offset(context, k) + n * column` of src, at any
+// alignment; an offset < 0 is zero.
+typedef struct tn_bgemm_source {
+    const void *src;
+    int64_t (*offset)(const void *context, int64_t k);
+    const void *context;
+    int64_t k, n, column;
+    int64_t image, packed_image; // floats from a matrix to the next, elements of a packed one
+} tn_bgemm_source;
+
+// Packs groups first .. first + count - 1, counted through all matrices.
+void tn_bgemm_pack(uint16_t *packed, const tn_bgemm_source *b, int64_t first, int64_t count);
 
 // Sets the items and the workspace of a run: shapes are there, and steps where they are used. A block's rows take `held` lines of 32 elements
 // each. The workspace is added to the plan's.
@@ -104,14 +120,16 @@ tn_status tn_bgemm_prepare(tn_bgemm *gemm, tn_prepare *prepare, int64_t held);
 // scratch: of the call.
 void tn_bgemm_run(tn_workers *workers, const tn_bgemm *gemm, void *scratch);
 
-double tn_bgemm_cost(const tn_bgemm_facts *facts, int64_t images, int64_t m, int64_t n, int64_t k);
+// What a product takes beside its arithmetic: rows that are rounded or copied, C in lines of bf16.
+typedef struct tn_bgemm_around { bool made, lines; } tn_bgemm_around;
+double tn_bgemm_cost(const tn_bgemm_facts *facts, int64_t images, int64_t m, int64_t n, int64_t k, tn_bgemm_around around);
 
 // Matrix products.
 bool tn_bmatmul_match(const tn_query *query, const char **why);
 tn_status tn_bmatmul_prepare(tn_prepare *prepare);
 tn_status tn_bmatmul_run(const tn_call *call, const tn_btiles *tiles);
 
-// Convolutions, from and to channel blocks, or from plain images of few channels to blocks.
+// Convolutions: from channel blocks of either kind to either, or from plain images of few channels to blocks.
 bool tn_bconv_match(const tn_query *query, const char **why);
 tn_status tn_bconv_prepare(tn_prepare *prepare);
 tn_status tn_bconv_run(const tn_call *call, const tn_btiles *tiles);

@@ -34,7 +34,8 @@ static void end(void) { _tile_release(); }
 
 TN_INLINE const uint16_t *line_of(const tn_btile *t, int64_t line) { return t->a + (t->steps ? t->steps[line] : line * 2 * TN_BGEMM_TILE); }
 
-static void sum_32x32(const tn_btile *t, float *sums)
+// Sums of up to two tiles of rows, from a on, by up to two of columns.
+TN_INLINE void sum_tiles(const tn_btile *t, ptrdiff_t a, float *sums, const bool rows, const bool columns)
 {
     const uint16_t *b = t->b;
     const char *next = (const char *)t->next;
@@ -43,92 +44,52 @@ static void sum_32x32(const tn_btile *t, float *sums)
     _tile_zero(2);
     _tile_zero(3);
     for (int64_t line = 0; line < t->lines; line++) {
-        const uint16_t *a = line_of(t, line);
-        _tile_loadd(4, a, TILE_ROW);
+        const uint16_t *from = line_of(t, line) + a;
+        _tile_loadd(4, from, TILE_ROW);
         _tile_loadd(6, b, TILE_ROW);
         _tile_dpbf16ps(0, 4, 6);
-        _tile_loadd(7, b + TN_BGEMM_TILE, TILE_ROW);
-        _tile_dpbf16ps(1, 4, 7);
-        _tile_loadd(5, a + TN_BGEMM_TILE, TILE_ROW);
-        _tile_dpbf16ps(2, 5, 6);
-        _tile_dpbf16ps(3, 5, 7);
+        if (columns) {
+            _tile_loadd(7, b + TN_BGEMM_TILE, TILE_ROW);
+            _tile_dpbf16ps(1, 4, 7);
+        }
+        if (rows) {
+            _tile_loadd(5, from + TN_BGEMM_TILE, TILE_ROW);
+            _tile_dpbf16ps(2, 5, 6);
+        }
+        if (rows && columns) {
+            _tile_dpbf16ps(3, 5, 7);
+        }
         next = ask_ahead(next, t->ask);
-        b += 2 * TN_BGEMM_TILE;
+        b += columns ? 2 * TN_BGEMM_TILE : TN_BGEMM_TILE;
     }
+    // Sums that nobody asked for are zeros.
     _tile_stored(0, sums, SUMS_ROW * sizeof(float));
     _tile_stored(1, sums + TN_BGEMM_LANES, SUMS_ROW * sizeof(float));
-    _tile_stored(2, sums + 16 * SUMS_ROW, SUMS_ROW * sizeof(float));
-    _tile_stored(3, sums + 16 * SUMS_ROW + TN_BGEMM_LANES, SUMS_ROW * sizeof(float));
-}
-
-static void sum_16x32(const tn_btile *t, float *sums)
-{
-    const uint16_t *b = t->b;
-    const char *next = (const char *)t->next;
-    _tile_zero(0);
-    _tile_zero(1);
-    for (int64_t line = 0; line < t->lines; line++) {
-        const uint16_t *a = line_of(t, line);
-        _tile_loadd(4, a, TILE_ROW);
-        _tile_loadd(6, b, TILE_ROW);
-        _tile_dpbf16ps(0, 4, 6);
-        _tile_loadd(7, b + TN_BGEMM_TILE, TILE_ROW);
-        _tile_dpbf16ps(1, 4, 7);
-        next = ask_ahead(next, t->ask);
-        b += 2 * TN_BGEMM_TILE;
+    if (rows) {
+        _tile_stored(2, sums + 16 * SUMS_ROW, SUMS_ROW * sizeof(float));
+        _tile_stored(3, sums + 16 * SUMS_ROW + TN_BGEMM_LANES, SUMS_ROW * sizeof(float));
     }
-    _tile_stored(0, sums, SUMS_ROW * sizeof(float));
-    _tile_stored(1, sums + TN_BGEMM_LANES, SUMS_ROW * sizeof(float));
 }
 
-static void sum_32x16(const tn_btile *t, float *sums)
-{
-    const uint16_t *b = t->b;
-    const char *next = (const char *)t->next;
-    _tile_zero(0);
-    _tile_zero(2);
-    for (int64_t line = 0; line < t->lines; line++) {
-        const uint16_t *a = line_of(t, line);
-        _tile_loadd(4, a, TILE_ROW);
-        _tile_loadd(6, b, TILE_ROW);
-        _tile_dpbf16ps(0, 4, 6);
-        _tile_loadd(5, a + TN_BGEMM_TILE, TILE_ROW);
-        _tile_dpbf16ps(2, 5, 6);
-        next = ask_ahead(next, t->ask);
-        b += TN_BGEMM_TILE;
-    }
-    _tile_stored(0, sums, SUMS_ROW * sizeof(float));
-    _tile_stored(2, sums + 16 * SUMS_ROW, SUMS_ROW * sizeof(float));
-}
+static void sum_32x32(const tn_btile *t, ptrdiff_t a, float *sums) { sum_tiles(t, a, sums, true, true); }
+static void sum_16x32(const tn_btile *t, ptrdiff_t a, float *sums) { sum_tiles(t, a, sums, false, true); }
+static void sum_32x16(const tn_btile *t, ptrdiff_t a, float *sums) { sum_tiles(t, a, sums, true, false); }
+static void sum_16x16(const tn_btile *t, ptrdiff_t a, float *sums) { sum_tiles(t, a, sums, false, false); }
 
-static void sum_16x16(const tn_btile *t, float *sums)
-{
-    const uint16_t *b = t->b;
-    const char *next = (const char *)t->next;
-    _tile_zero(0);
-    for (int64_t line = 0; line < t->lines; line++) {
-        const uint16_t *a = line_of(t, line);
-        _tile_loadd(4, a, TILE_ROW);
-        _tile_loadd(6, b, TILE_ROW);
-        _tile_dpbf16ps(0, 4, 6);
-        next = ask_ahead(next, t->ask);
-        b += TN_BGEMM_TILE;
-    }
-    _tile_stored(0, sums, SUMS_ROW * sizeof(float));
-}
-
-// Rows of A that the block does not have are whatever lies there: they meet nobody else's sums.
+// Rows of A that the block does not have are whatever lies there, behind it or, where that may not be read, before it: they meet nobody
+// else's sums.
 static void tile(const tn_btile *t)
 {
     _Alignas(64) float sums[TN_BGEMM_ROWS * SUMS_ROW];
     const bool half = t->rows <= TN_BGEMM_ROWS / 2;
+    const ptrdiff_t before = t->exact ? (half ? TN_BGEMM_ROWS / 2 : TN_BGEMM_ROWS) - t->rows : 0, a = -before * TN_BGEMM_LINE;
     SETTLE();
     if (t->vectors == TN_BGEMM_VECTORS) {
-        (half ? sum_16x32 : sum_32x32)(t, sums);
+        (half ? sum_16x32 : sum_32x32)(t, a, sums);
     } else {
-        (half ? sum_16x16 : sum_32x16)(t, sums);
+        (half ? sum_16x16 : sum_32x16)(t, a, sums);
     }
-    end_block(t, sums, SUMS_ROW, t->rows);
+    end_block(t, sums + before * SUMS_ROW, SUMS_ROW, t->rows);
 }
 
 const tn_btiles tn_btiles_amx = {&tn_bgemm_facts_amx, begin, end, tile, round_rows, round_part, copy_lines, round_pixels, round_columns};

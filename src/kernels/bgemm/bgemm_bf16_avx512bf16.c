@@ -55,6 +55,9 @@ TN_INLINE void sum_rows(const tn_btile *t, int64_t row, bool asks, float *sums, 
         for (int q = 0; q < Q; q++) {
             _mm512_store_ps(sums + (p * TN_BGEMM_VECTORS + q) * TN_BGEMM_LANES, sum[p][q]);
         }
+        if (Q < TN_BGEMM_VECTORS) {
+            _mm512_store_ps(sums + (p * TN_BGEMM_VECTORS + 1) * TN_BGEMM_LANES, _mm512_setzero_ps());
+        }
     }
 }
 

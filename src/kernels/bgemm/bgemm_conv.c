@@ -4,6 +4,7 @@
 //   windows of blocks     the images are rounded first, in lines of 32 channels with zeros around them: k runs over [kh][kw][line of channels].
 //                         With stride 1 neighbours in such an image are the rows of a block of A where they lie, those past the end of a row
 //                         of pixels being nobody's; else windows are copied
+//   windows of lines      images in NCHW32B are such lines already: they are copied to get zeros around them, or used where they are
 //   of plain images       with up to four channels, which are made neighbours: a window's row is a line. k runs over [kh][kw][4 channels]
 // Ownership: parameters live in the plan's arena. Threads: uses the workers it is given.
 #include "kernels/bgemm/bgemm.h"
@@ -18,7 +19,7 @@
 
 typedef struct bconv {
     tn_conv_shape s;             // 2-D; a pointwise one is one row
-    bool plain_in, point;
+    bool plain_in, lines_in, lines_out, point;
     int64_t blocks, k;           // blocks of x; k steps
     int last_lanes;              // channels in the last block
     ptrdiff_t plane, image;      // floats from block (plain: channel) to block of x, from image to image
@@ -29,6 +30,7 @@ typedef struct bconv {
     ptrdiff_t pixel;             // elements
     ptrdiff_t rounded_image;     // elements of an image
     bool in_place;               // stride 1
+    bool as_is;                  // the operand is such an image, without zeros around it
     size_t rounded_at;           // bytes in the workspace
     tn_bgemm gemm;
     tn_act act;
@@ -36,6 +38,9 @@ typedef struct bconv {
 
 // Rows of C where blocks of A are in place: to the last pixel, with what lies between rows of pixels.
 static int64_t rows_in_place(const bconv *x) { return (x->s.out[1] - 1) * x->width + x->s.out[2]; }
+
+// In a tensor a tile of 16 or 32 rows may begin before a block's rows, but not end behind them.
+static bool long_enough(int64_t rows) { return rows >= TN_BGEMM_ROWS || rows == TN_BGEMM_ROWS / 2; }
 
 // Rows that are nobody's take time, and so does copying windows: some 2.5 times as long as a group of columns.
 static bool worth_it(const bconv *x)
@@ -59,16 +64,18 @@ static bool describe(bconv *x, const tn_query *query, const char **why)
     }
     tn_conv_flatten(s);
     x->plain_in = query->in[0]->layout == TN_LAYOUT_PLAIN;
+    x->lines_in = query->in[0]->layout == TN_LAYOUT_NCHW32B;
+    x->lines_out = query->out[0]->layout == TN_LAYOUT_NCHW32B;
     if (x->plain_in && (s->c > FEW || s->kernel[2] * FEW > TN_BGEMM_LINE || s->dilation[2] != 1)) {
         *why = "more than four channels, or wide windows, of plain images";
         return false;
     }
-    if (x->plain_in && query->n_in > 3 && query->in[3]) {
-        *why = "the residual is not in blocks";
+    if (query->in[0]->layout != query->out[0]->layout && query->n_in > 3 && query->in[3]) {
+        *why = "the residual is not in the result's blocks";
         return false;
     }
     const int64_t taps = s->kernel[1] * s->kernel[2], pixels = s->in[1] * s->in[2], reach = (s->out[2] - 1) * s->stride[2];
-    x->point = !x->plain_in && taps == 1 && s->pad[1] == 0 && s->pad[2] == 0 && (s->out[1] - 1) * s->stride[1] < s->in[1] && reach < s->in[2];
+    x->point = !x->plain_in && !x->lines_in && taps == 1 && s->pad[1] == 0 && s->pad[2] == 0 && (s->out[1] - 1) * s->stride[1] < s->in[1] && reach < s->in[2];
     x->blocks = x->plain_in ? s->c : (s->c + TN_BGEMM_LANES - 1) / TN_BGEMM_LANES;
     x->last_lanes = (int)(s->c - (x->blocks - 1) * TN_BGEMM_LANES);
     x->plane = (ptrdiff_t)(x->plain_in ? pixels : pixels * TN_BGEMM_LANES);
@@ -86,6 +93,8 @@ static bool describe(bconv *x, const tn_query *query, const char **why)
     if (x->in_place) {
         x->height = TN_MAX(x->height, x->top - s->pad[1] + s->out[1] + (s->kernel[1] - 1) * s->dilation[1]);
     }
+    x->as_is = x->lines_in && x->left == 0 && x->width == s->in[2] && x->top == 0 && x->height == s->in[1];
+    x->in_place = x->in_place && (!x->as_is || long_enough(rows_in_place(x)));
     return true;
 }
 
@@ -102,8 +111,9 @@ static double cost(const tn_query *query, const tn_bgemm_facts *facts)
     if (!describe(&x, query, &why)) {
         return 1e18;
     }
-    const double vectors = x.point ? 0.0 : (double)(x.s.n * x.lines * x.height) * (double)(x.width * x.pixel) / TN_BGEMM_LANES;
-    return tn_bgemm_cost(facts, x.s.n, x.s.out[1] * x.s.out[2], x.s.m, x.k) + facts->round_ns * vectors;
+    const double vectors = x.point || x.as_is ? 0.0 : (double)(x.s.n * x.lines * x.height) * (double)(x.width * x.pixel) / TN_BGEMM_LANES;
+    const tn_bgemm_around around = {.made = !x.in_place, .lines = x.lines_out};
+    return tn_bgemm_cost(facts, x.s.n, x.s.out[1] * x.s.out[2], x.s.m, x.k, around) + facts->round_ns * vectors * (x.lines_in ? 0.5 : 1.0);
 }
 
 // ---- weights ----
@@ -121,17 +131,17 @@ static int64_t offset(const void *context, int64_t k)
     return channel < x->s.c ? channel * kh * kw + k / step : -1;
 }
 
-static void pack_group(void *dst, const tn_query *query, const void *params, int64_t group)
+static void pack_groups(void *dst, const tn_query *query, const bconv *x, int64_t first, int64_t count)
 {
-    const bconv *x = params;
-    tn_bgemm_pack(dst, query->in[1]->data, offset, x, x->k, x->s.m, x->s.c * x->s.kernel[1] * x->s.kernel[2], group);
+    const tn_bgemm_source b = {query->in[1]->data, offset, x, x->k, x->s.m, x->s.c * x->s.kernel[1] * x->s.kernel[2], 0, 0};
+    tn_bgemm_pack(dst, &b, first, count);
 }
+
+static void pack_group(void *dst, const tn_query *query, const void *params, int64_t group) { pack_groups(dst, query, params, group, 1); }
 
 static void pack(void *dst, const tn_query *query, const void *params)
 {
-    for (int64_t group = 0; group < tn_bgemm_groups(((const bconv *)params)->s.m); group++) {
-        pack_group(dst, query, params, group);
-    }
+    pack_groups(dst, query, params, 0, tn_bgemm_groups(((const bconv *)params)->s.m));
 }
 
 // ---- the rounded images: an item is a row of a line of channels ----
@@ -140,6 +150,7 @@ typedef struct job {
     const bconv *v;
     const tn_btiles *tiles;
     const float *x;
+    const uint16_t *lines;       // instead of x, of an operand in NCHW32B
     uint16_t *to;
 } job;
 
@@ -158,6 +169,11 @@ static void round_images(void *context, size_t first, size_t count, unsigned slo
         }
         memset(to, 0, (size_t)(v->left * v->pixel) * sizeof *to);
         memset(inner + width * v->pixel, 0, (size_t)(right * v->pixel) * sizeof *to);
+        if (v->lines_in) {
+            const int64_t from = ((image * v->lines + line) * v->s.in[1] + row) * width;
+            j->tiles->copy_lines(inner, j->lines + from * TN_BGEMM_LINE, TN_BGEMM_LINE, width, TN_BGEMM_LINE);
+            continue;
+        }
         if (v->plain_in) {
             j->tiles->round_pixels(inner, j->x + image * v->image + row * width, v->plane, (int)v->s.c, width);
             continue;
@@ -237,7 +253,7 @@ static tn_status place_lines(bconv *x, tn_prepare *prepare)
         steps[i] = (origin + (line * x->height + kh * s->dilation[1]) * x->width + kw * s->dilation[2]) * x->pixel;
     }
     g->steps = steps;
-    g->rounded_image = x->rounded_image;
+    g->exact = x->as_is;
     g->keep = s->out[2];
     g->period = x->width;
     g->m = rows_in_place(x);
@@ -267,11 +283,16 @@ tn_status tn_bconv_prepare(tn_prepare *prepare)
         return tn_fail(prepare->diag, TN_LIMIT, query->name, "the packed weights or the rounded images do not fit in memory");
     }
     x->rounded_image = (ptrdiff_t)(x->lines * x->height * x->width) * x->pixel;
+    x->gemm.rounded_image = x->rounded_image;
+    if (x->lines_out) {
+        x->gemm.c_row = TN_BGEMM_LINE;
+        x->gemm.c_image = (s->m + TN_BGEMM_LINE - 1) / TN_BGEMM_LINE * pixels * TN_BGEMM_LINE;
+    }
     if (x->in_place) {
         TN_TRY(place_lines(x, prepare));
     }
     TN_TRY(tn_bgemm_prepare(&x->gemm, prepare, x->in_place ? x->lines : x->gemm.lines));
-    TN_TRY(tn_scratch_add(prepare, x->point ? 0 : rounded, sizeof(uint16_t), &x->rounded_at));
+    TN_TRY(tn_scratch_add(prepare, x->point || x->as_is ? 0 : rounded, sizeof(uint16_t), &x->rounded_at));
     const uint64_t form[] = {(uint64_t)s->c, (uint64_t)s->m, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2], x->plain_in, x->point};
     prepare->packs[0] = (tn_pack){.operand = 1, .id = "bconv_bf16", .variant = tn_hash(form, sizeof form, 0), .bytes = bytes, .pack = pack,
                                   .part = pack_group, .parts = tn_bgemm_groups(s->m)};
@@ -286,13 +307,22 @@ tn_status tn_bconv_run(const tn_call *call, const tn_btiles *tiles)
     g.tiles = tiles;
     g.context = x;
     g.act = &x->act;
-    g.a = call->in[0]->data;
+    g.a = x->lines_in ? NULL : call->in[0]->data;
     g.b = call->packed[0];
-    g.c = call->out[0]->data;
     g.bias = call->n_in > 2 && call->in[2] ? call->in[2]->data : NULL;
-    g.residual = call->n_in > 3 && call->in[3] ? call->in[3]->data : NULL;
-    if (!x->point) {
-        job j = {x, tiles, g.a, (uint16_t *)(void *)((char *)call->scratch + x->rounded_at)};
+    void *c = call->out[0]->data;
+    const void *residual = call->n_in > 3 && call->in[3] ? call->in[3]->data : NULL;
+    if (x->lines_out) {
+        g.c_lines = c;
+        g.residual_lines = residual;
+    } else {
+        g.c = c;
+        g.residual = residual;
+    }
+    if (x->as_is) {
+        g.rounded = call->in[0]->data;
+    } else if (!x->point) {
+        job j = {x, tiles, g.a, x->lines_in ? call->in[0]->data : NULL, (uint16_t *)(void *)((char *)call->scratch + x->rounded_at)};
         tn_workers_run(call->workers, round_images, &j, (size_t)(x->s.n * x->lines * x->height), 4);
         g.rounded = j.to;
     }

@@ -89,7 +89,7 @@ static double cost(const tn_query *query, const tn_bgemm_facts *facts)
         return 1e18;
     }
     const double vectors = (double)p.images * (double)tn_bgemm_lines(p.k) * TN_BGEMM_LINE * (double)((p.n + TN_BGEMM_LANES - 1) / TN_BGEMM_LANES);
-    return tn_bgemm_cost(facts, p.images, p.m, p.n, p.k) + (query->in[1]->data ? 0.0 : vectors * facts->round_ns);
+    return tn_bgemm_cost(facts, p.images, p.m, p.n, p.k, (tn_bgemm_around){.made = true}) + (query->in[1]->data ? 0.0 : vectors * facts->round_ns);
 }
 
 // Columns of B: see tn_bgemm_pack.
@@ -99,21 +99,19 @@ static int64_t offset(const void *context, int64_t k)
     return p->trans_b ? k : k * p->n;
 }
 
-static void pack_group(void *dst, const tn_query *query, const void *params, int64_t part)
+static void pack_groups(void *dst, const tn_query *query, const bmatmul *x, int64_t first, int64_t count)
 {
-    const bmatmul *x = params;
     const product *p = &x->p;
-    const int64_t groups = tn_bgemm_groups(p->n), image = part / groups;
-    const char *src = (const char *)query->in[1]->data + (size_t)(image * p->k * p->n) * sizeof(float);
-    tn_bgemm_pack((uint16_t *)dst + image * x->gemm.b_image, src, offset, p, p->k, p->n, p->trans_b ? p->k : 1, part % groups);
+    const tn_bgemm_source b = {query->in[1]->data, offset, p, p->k, p->n, p->trans_b ? p->k : 1, p->k * p->n, x->gemm.b_image};
+    tn_bgemm_pack(dst, &b, first, count);
 }
+
+static void pack_group(void *dst, const tn_query *query, const void *params, int64_t part) { pack_groups(dst, query, params, part, 1); }
 
 static void pack(void *dst, const tn_query *query, const void *params)
 {
     const product *p = &((const bmatmul *)params)->p;
-    for (int64_t part = 0; part < p->images * tn_bgemm_groups(p->n); part++) {
-        pack_group(dst, query, params, part);
-    }
+    pack_groups(dst, query, params, 0, p->images * tn_bgemm_groups(p->n));
 }
 
 // ---- another B: one vector of columns of one matrix after another ----

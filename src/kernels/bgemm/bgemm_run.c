@@ -20,26 +20,34 @@ bool tn_bgemm_packed_bytes(int64_t k, int64_t n, size_t *bytes)
            tn_mul_size(each, (size_t)((n + TN_BGEMM_LANES - 1) / TN_BGEMM_LANES), bytes);
 }
 
-void tn_bgemm_pack(uint16_t *packed, const void *src, int64_t (*offset)(const void *context, int64_t k), const void *context, int64_t k,
-                   int64_t n, int64_t column, int64_t group)
+static void pack_group(uint16_t *out, const tn_bgemm_source *b, const char *src, int64_t group)
 {
-    const int64_t n0 = group * TN_BGEMM_LANES * TN_BGEMM_VECTORS, lines = tn_bgemm_lines(k);
-    const int64_t vectors = TN_MIN((int64_t)TN_BGEMM_VECTORS, (n - n0 + TN_BGEMM_LANES - 1) / TN_BGEMM_LANES);
-    uint16_t *out = packed + n0 / TN_BGEMM_LANES * lines * TN_BGEMM_TILE;
+    const int64_t n0 = group * TN_BGEMM_LANES * TN_BGEMM_VECTORS, lines = tn_bgemm_lines(b->k);
+    const int64_t vectors = TN_MIN((int64_t)TN_BGEMM_VECTORS, (b->n - n0 + TN_BGEMM_LANES - 1) / TN_BGEMM_LANES);
+    out += n0 / TN_BGEMM_LANES * lines * TN_BGEMM_TILE;
     for (int64_t line = 0; line < lines; line++) {
         int64_t at[TN_BGEMM_LINE];
         for (int64_t i = 0; i < TN_BGEMM_LINE; i++) {
-            at[i] = line * TN_BGEMM_LINE + i < k ? offset(context, line * TN_BGEMM_LINE + i) : -1;
+            at[i] = line * TN_BGEMM_LINE + i < b->k ? b->offset(b->context, line * TN_BGEMM_LINE + i) : -1;
         }
         for (int64_t v = 0; v < vectors; v++, out += TN_BGEMM_TILE) {
             for (int64_t lane = 0; lane < TN_BGEMM_LANES; lane++) {
                 const int64_t j = n0 + v * TN_BGEMM_LANES + lane;
                 for (int64_t i = 0; i < TN_BGEMM_LINE; i++) {
-                    const float value = j < n && at[i] >= 0 ? tn_load_f32(src, (size_t)(at[i] + j * column)) : 0.0f;
+                    const float value = j < b->n && at[i] >= 0 ? tn_load_f32(src, (size_t)(at[i] + j * b->column)) : 0.0f;
                     out[(i / 2 * TN_BGEMM_LANES + lane) * 2 + i % 2] = tn_bf16_from_f32(value);
                 }
             }
         }
+    }
+}
+
+void tn_bgemm_pack(uint16_t *packed, const tn_bgemm_source *b, int64_t first, int64_t count)
+{
+    const int64_t groups = tn_bgemm_groups(b->n);
+    for (int64_t i = first; i < first + count; i++) {
+        const int64_t image = i / groups;
+        pack_group(packed + image * b->packed_image, b, (const char *)b->src + (size_t)(image * b->image) * sizeof(float), i % groups);
     }
 }
 
@@ -88,7 +96,8 @@ static void run_item(const job *j, int64_t item, char *slot)
         g->round(g, a, image, m0, m1);
         *held = rows;
     }
-    tn_btile t = {.lines = g->lines, .steps = g->steps, .keep = g->keep, .period = g->period, .end = {.c_row = g->c_row, .c_vec = g->c_vec, .alpha = g->alpha, .beta = g->beta}};
+    tn_btile t = {.lines = g->lines, .steps = g->steps, .exact = g->exact, .keep = g->keep, .period = g->period,
+                  .end = {.c_row = g->c_row, .c_vec = g->c_vec, .alpha = g->alpha, .beta = g->beta}};
     tn_tile_set_act(&t.end, g->act);
     const int64_t blocks = (m1 - m0 + TN_BGEMM_ROWS - 1) / TN_BGEMM_ROWS;
     for (int64_t group = item_n * j->groups_item; group < g1; group++) {
@@ -108,8 +117,10 @@ static void run_item(const job *j, int64_t item, char *slot)
             const ptrdiff_t at = image * g->c_image + row * g->c_row + v0 * g->c_vec;
             t.a = g->steps ? g->rounded + image * g->rounded_image + m * TN_BGEMM_LINE : a + (m - m0) / TN_BGEMM_ROWS * block;
             t.rows = (int)TN_MIN((int64_t)TN_BGEMM_ROWS, m1 - m);
-            t.end.c = g->c + at;
+            t.end.c = g->c ? g->c + at : NULL;
             t.end.residual = g->residual ? g->residual + at : NULL;
+            t.c_lines = g->c_lines ? g->c_lines + at : NULL;
+            t.residual_lines = g->residual_lines ? g->residual_lines + at : NULL;
             t.end.row_bias = g->row_bias ? g->row_bias + m : NULL;
             g->tiles->tile(&t);
             t.next += t.ask * g->lines * (CACHE_LINE / (ptrdiff_t)sizeof *t.next);
@@ -176,7 +187,7 @@ void tn_bgemm_run(tn_workers *workers, const tn_bgemm *gemm, void *scratch)
     tn_workers_run(workers, run_items, &j, (size_t)items, tn_workers_count(workers) > 1 ? 1 : (size_t)items);
 }
 
-double tn_bgemm_cost(const tn_bgemm_facts *facts, int64_t images, int64_t m, int64_t n, int64_t k)
+double tn_bgemm_cost(const tn_bgemm_facts *facts, int64_t images, int64_t m, int64_t n, int64_t k, tn_bgemm_around around)
 {
     const double whole = (double)(m / TN_BGEMM_ROWS), vectors = (double)((n + TN_BGEMM_LANES - 1) / TN_BGEMM_LANES);
     const int64_t rest = m % TN_BGEMM_ROWS;
@@ -184,6 +195,6 @@ double tn_bgemm_cost(const tn_bgemm_facts *facts, int64_t images, int64_t m, int
     const double compute = 0.5 * vectors * lines * (whole * facts->block_ns + last);
     // Bytes of B at 40 a nanosecond, as the rows of float32 count them.
     const double stream = vectors * lines * (double)(TN_BGEMM_TILE * sizeof(uint16_t)) / 40.0;
-    const double around = (double)m * (2.0 * lines * facts->round_ns + vectors * facts->end_ns);
-    return 300.0 + (double)images * (TN_MAX(compute, stream) + around);
+    const double rows = (around.made ? 2.0 * lines * facts->round_ns : 0.0) + vectors * (around.lines ? 0.6 : 1.0) * facts->end_ns;
+    return 300.0 + (double)images * (TN_MAX(compute, stream) + (double)m * rows);
 }
