@@ -20,8 +20,9 @@ typedef struct tn_dwconv {
 // The tensors of one call.
 typedef struct tn_dwconv_call {
     const tn_dwconv *d;
-    const float *x, *w, *bias, *residual;
-    float *y;
+    const void *x, *residual;    // floats, or bf16 in NCHW32B, as y
+    const float *w, *bias;
+    void *y;
 } tn_dwconv_call;
 
 // Computes rows oh0 .. oh1 - 1 of channel block `block` of image n.
@@ -30,6 +31,7 @@ typedef void (*tn_dwconv_rows)(const tn_dwconv_call *call, int64_t n, int64_t bl
 bool tn_dwconv_match(const tn_query *query, const char **why);
 tn_status tn_dwconv_prepare(tn_prepare *prepare);
 tn_status tn_dwconv_run(const tn_call *call, tn_dwconv_rows rows);
+double tn_dwconv_cost_avx512bf16(const tn_query *query);
 double tn_dwconv_cost_avx512(const tn_query *query);
 double tn_dwconv_cost_avx2(const tn_query *query);
 double tn_dwconv_cost_portable(const tn_query *query);

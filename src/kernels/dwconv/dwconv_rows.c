@@ -46,7 +46,7 @@ bool tn_dwconv_match(const tn_query *query, const char **why)
 }
 
 // Two multiply-adds a cycle, but not faster than the second-level cache delivers and takes the tensors.
-static double cost(const tn_query *query, int lanes, double fma_per_ns)
+static double cost(const tn_query *query, int lanes, double fma_per_ns, double bytes)
 {
     tn_dwconv d;
     if (!describe(&d, query)) {
@@ -56,12 +56,13 @@ static double cost(const tn_query *query, int lanes, double fma_per_ns)
     const double vectors = (double)s->n * (double)d.blocks * (double)d.block / lanes;
     const double out = (double)(s->out[1] * s->out[2]), in = (double)(s->in[1] * s->in[2]);
     const double taps = (double)(s->kernel[1] * s->kernel[2]);
-    return 300.0 + vectors * TN_MAX(out * (1.0 + taps * 1.3) / fma_per_ns, (in + out) * lanes * 4.0 / 60.0 * (1.0 + 0.5 / lanes));
+    return 300.0 + vectors * TN_MAX(out * (1.0 + taps * 1.3) / fma_per_ns, (in + out) * lanes * bytes / 60.0 * (1.0 + 0.5 / lanes));
 }
 
-double tn_dwconv_cost_avx512(const tn_query *query) { return cost(query, 16, 8.0); }
-double tn_dwconv_cost_avx2(const tn_query *query) { return cost(query, 8, 8.0); }
-double tn_dwconv_cost_portable(const tn_query *query) { return cost(query, 4, 4.0); }
+double tn_dwconv_cost_avx512(const tn_query *query) { return cost(query, 16, 8.0, 4.0); }
+double tn_dwconv_cost_avx512bf16(const tn_query *query) { return cost(query, 16, 8.0, 2.0); }
+double tn_dwconv_cost_avx2(const tn_query *query) { return cost(query, 8, 8.0, 4.0); }
+double tn_dwconv_cost_portable(const tn_query *query) { return cost(query, 4, 4.0, 4.0); }
 
 static void pack(void *dst, const tn_query *query, const void *params)
 {
@@ -86,7 +87,7 @@ tn_status tn_dwconv_prepare(tn_prepare *prepare)
         return tn_fail(prepare->diag, TN_INTERNAL, prepare->query->name, "the convolution's attributes do not fit its shapes");
     }
     const tn_conv_shape *s = &d->s;
-    const int64_t l2 = (int64_t)(prepare->query->cpu->l2 / sizeof(float));
+    const int64_t l2 = (int64_t)(prepare->query->cpu->l2 / tn_tensor_unit(prepare->query->in[0]));
     d->below = tn_tensor_count(prepare->query->in[0]) > l2;
     d->ask = tn_tensor_count(prepare->query->out[0]) > l2;
     const uint64_t form[] = {(uint64_t)d->block, (uint64_t)s->c, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2]};

@@ -17,7 +17,8 @@
 
 #define TN_ELTWISE_CHUNK 1024         // floats: a handful of chunks fit in any L1
 #define TN_ELTWISE_LONG 8192          // chunk of programs of one instruction, which keep nothing
-#define TN_ELTWISE_PATTERN 16         // floats of a repeated pattern: a multiple of every block and of every vector
+#define TN_ELTWISE_PATTERN 16         // floats of a repeated pattern: a multiple of every block of floats and of every vector
+#define TN_ELTWISE_LINE 32            // the same where the result is in NCHW32B
 #define TN_ELTWISE_MAX_DIMS TN_MAX_RANK
 
 // Codes beyond those of the loop IR.
@@ -36,6 +37,7 @@ typedef struct tn_eltwise_operand {
     bool fixed;               // the same for all rows
     int channels;             // > 0: a plain vector of so many values that is copied to padded[] (floats in scratch) first
     int64_t padded;
+    bool rounded;             // in NCHW32B: widened chunk by chunk
     int fill;                 // >= 0: chunk buffer it is spread into where a chunk spans rows that it has to be lined up with
 } tn_eltwise_operand;
 
@@ -64,14 +66,23 @@ typedef struct tn_eltwise_params {
     int64_t chunk;            // floats at most
     int64_t rows_per_chunk;   // 1: rows are cut into chunks; more: a chunk is so many whole rows
     int64_t pieces;           // chunks of a row
-    int stream;               // >= 0: the result of several instructions is larger than the caches; chunks of it are made in this buffer
+    int stream;               // >= 0: the result of several instructions is larger than the caches, or is rounded; chunks of it are made here
+    bool rounded;             // the result is in NCHW32B
+    int64_t channels;         // of the result in a blocked layout
     int64_t shared_floats, thread_floats;   // scratch: padded vectors, then a share for each thread
 } tn_eltwise_params;
+
+// Between bf16 in memory and floats in chunks, whole lines of NCHW32B: what lies past `lanes` of a line becomes zero.
+typedef struct tn_eltwise_border {
+    void (*widen)(float *to, const uint16_t *from, int64_t n);
+    void (*round)(uint16_t *to, const float *from, int64_t n, int lanes);
+} tn_eltwise_border;
 
 bool tn_eltwise_match(const tn_query *query, const char **why);
 tn_status tn_eltwise_prepare(tn_prepare *prepare);
 double tn_eltwise_cost_portable(const tn_query *query);
 double tn_eltwise_cost_avx2(const tn_query *query);
 double tn_eltwise_cost_avx512(const tn_query *query);
+double tn_eltwise_cost_avx512bf16(const tn_query *query);
 
 #endif

@@ -119,6 +119,7 @@ static void blocked_operand(const tn_tensor *in, const tn_tensor *result, tn_elt
     operand_span(in, result, &s);
     if (in->layout != TN_LAYOUT_PLAIN) {
         operand->kind = s.s == pixels ? TN_ELTWISE_FULL : TN_ELTWISE_PERIOD;
+        operand->rounded = in->layout == TN_LAYOUT_NCHW32B;
         operand->strides[1] = s.s * p->block;
         operand->strides[0] = s.n > 1 ? blocks * s.s * p->block : 0;
     } else if (s.c > 1) {
@@ -137,6 +138,8 @@ static void blocked_geometry(const tn_query *query, tn_eltwise_params *p)
 {
     const tn_tensor *result = query->out[0];
     p->block = tn_layout_block(result->layout);
+    p->rounded = result->layout == TN_LAYOUT_NCHW32B;
+    p->channels = result->shape.dims[1];
     p->rank = 2;
     p->dims[0] = result->shape.dims[0];
     p->dims[1] = TN_CEIL_DIV(result->shape.dims[1], p->block);
@@ -180,9 +183,9 @@ static void plan_chunks(const tn_query *query, tn_eltwise_params *p)
         p->rows *= p->dims[d];
     }
     // One instruction alone keeps memory busy as it is, and a pass through a buffer costs it more than it saves.
-    p->stream = p->n_code > 1 && tn_stream_result(query) ? p->n_buffers++ : -1;
+    p->stream = p->rounded || (p->n_code > 1 && tn_stream_result(query)) ? p->n_buffers++ : -1;
     p->chunk = p->n_buffers ? TN_ELTWISE_CHUNK : TN_ELTWISE_LONG;
-    p->rows_per_chunk = p->row > 0 && p->row <= TN_ELTWISE_CHUNK / 2 && p->rows > 1 ? TN_ELTWISE_CHUNK / p->row : 1;
+    p->rows_per_chunk = !p->rounded && p->row > 0 && p->row <= TN_ELTWISE_CHUNK / 2 && p->rows > 1 ? TN_ELTWISE_CHUNK / p->row : 1;
     p->chunk = p->rows_per_chunk > 1 ? TN_ELTWISE_CHUNK : p->chunk;
     p->pieces = p->rows_per_chunk > 1 ? 1 : TN_CEIL_DIV(p->row, p->chunk);
     for (int i = 0; i < query->n_in; i++) {
@@ -192,13 +195,14 @@ static void plan_chunks(const tn_query *query, tn_eltwise_params *p)
         operand->fill = -1;
         const bool one_value = operand->kind == TN_ELTWISE_SCALAR && operand->fixed;
         const bool by_pixel = operand->kind == TN_ELTWISE_PIXEL;
-        if (by_pixel || (p->rows_per_chunk > 1 && !operand->flat && !one_value)) {
+        const bool widened = operand->rounded && operand->kind == TN_ELTWISE_FULL;
+        if (by_pixel || widened || (p->rows_per_chunk > 1 && !operand->flat && !one_value)) {
             operand->fill = p->n_buffers++;
         }
     }
     p->chunk = p->n_buffers ? TN_ELTWISE_CHUNK : p->chunk;
     p->pieces = p->rows_per_chunk > 1 ? 1 : TN_CEIL_DIV(p->row, p->chunk);
-    p->thread_floats = p->n_buffers * (int64_t)TN_ELTWISE_CHUNK + query->n_in * TN_ELTWISE_PATTERN;
+    p->thread_floats = p->n_buffers * (int64_t)TN_ELTWISE_CHUNK + query->n_in * (p->rounded ? TN_ELTWISE_LINE : TN_ELTWISE_PATTERN);
 }
 
 bool tn_eltwise_match(const tn_query *query, const char **why)
@@ -300,3 +304,4 @@ static double cost(const tn_query *query, double lanes)
 double tn_eltwise_cost_portable(const tn_query *query) { return cost(query, 2.0); }
 double tn_eltwise_cost_avx2(const tn_query *query) { return cost(query, 8.0); }
 double tn_eltwise_cost_avx512(const tn_query *query) { return cost(query, 15.0); }
+double tn_eltwise_cost_avx512bf16(const tn_query *query) { return cost(query, 12.0); }

@@ -61,6 +61,7 @@ typedef struct tn_copy_params {
 } tn_copy_params;
 
 bool tn_copy_match(const tn_query *query, const char **why);
+bool tn_copy_match_lines(const tn_query *query, const char **why);   // all tensors in NCHW32B
 tn_status tn_copy_prepare(tn_prepare *prepare);
 double tn_copy_cost(const tn_query *query);
 

@@ -68,6 +68,25 @@ bool tn_copy_match(const tn_query *query, const char **why)
     return true;
 }
 
+// A fill is no bf16, and lanes past the last channel would have to be cleared.
+bool tn_copy_match_lines(const tn_query *query, const char **why)
+{
+    const tn_regions *regions = ((const tn_copy_attr *)query->attr)->regions;
+    const tn_tensor *out = query->out[0];
+    bool lines = out->shape.rank >= 3 && out->shape.dims[1] % tn_layout_block(TN_LAYOUT_NCHW32B) == 0;
+    for (int i = 0; i < query->n_in; i++) {
+        lines = lines && query->in[i] && query->in[i]->layout == TN_LAYOUT_NCHW32B;
+    }
+    for (int i = 0; i < regions->count; i++) {
+        lines = lines && regions->regions[i].source >= 0;
+    }
+    if (!lines) {
+        *why = "a fill, a constant, or a result without whole blocks of channels";
+        return false;
+    }
+    return tn_copy_match(query, why);
+}
+
 // ---- steps ----
 
 typedef struct dim { int64_t size, from, to; } dim;
@@ -318,7 +337,7 @@ tn_status tn_copy_prepare(tn_prepare *prepare)
         const tn_tensor *source = region->source < 0 ? NULL : query->in[region->source];
         const int count = empty(region) ? 0 : tn_copy_physical(region, source, query->out[0], parts, &why);
         for (int k = 0; k < count; k++) {
-            make_step(&parts[k], (int64_t)tn_dtype_bytes(query->out[0]->dtype), p->stream, &p->steps[p->count]);
+            make_step(&parts[k], (int64_t)tn_tensor_unit(query->out[0]), p->stream, &p->steps[p->count]);
             p->items += p->steps[p->count++].items;
         }
     }

@@ -54,6 +54,26 @@ bool tn_pool_match(const tn_query *query, const char **why)
     return x->rank >= 2;
 }
 
+// Lanes past the last channel have to stay zero: maxima of no taps would not.
+bool tn_pool_match_lines(const tn_query *query, const char **why)
+{
+    tn_window w;
+    if (!tn_pool_match(query, why)) {
+        return false;
+    }
+    for (int dim = 0; is_max(query->op) && !is_global(query->op) && window_of(query, &w) && dim < 3; dim++) {
+        for (int64_t o = 0; o < w.out[dim]; o++) {
+            int64_t start, k0, k1;
+            tn_pool_taps(&w, dim, o, &start, &k0, &k1);
+            if (k0 >= k1) {
+                *why = "a window outside of the operand";
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 // The window is all of the input.
 static bool covers(const tn_window *w)
 {
@@ -162,9 +182,9 @@ static double cost(const tn_query *query, double lanes, double tap)
     tn_tensor_bytes(query->out[0], &out_bytes);
     const double memory = 200.0 + (double)(in_bytes + out_bytes) / 40.0;
     if (is_global(query->op) || !window_of(query, &w) || covers(&w)) {
-        return memory + (double)in_bytes / 4.0 / lanes * tap;
+        return memory + (double)in_bytes / (double)tn_tensor_unit(query->in[0]) / lanes * tap;
     }
-    const double outputs = (double)out_bytes / 4.0, columns = outputs * (double)w.stride[2];
+    const double outputs = (double)out_bytes / (double)tn_tensor_unit(query->out[0]), columns = outputs * (double)w.stride[2];
     const double down = columns / lanes * (double)(w.kernel[0] * w.kernel[1]), across = outputs / lanes * (double)w.kernel[2];
     if (query->in[0]->layout != TN_LAYOUT_PLAIN) {
         const double taps = (double)(w.kernel[0] * w.kernel[1] * w.kernel[2]);
@@ -176,3 +196,4 @@ static double cost(const tn_query *query, double lanes, double tap)
 double tn_pool_cost_portable(const tn_query *query) { return cost(query, 4.0, 1.5); }
 double tn_pool_cost_avx2(const tn_query *query) { return cost(query, 8.0, 0.4); }
 double tn_pool_cost_avx512(const tn_query *query) { return cost(query, 16.0, 0.4); }
+double tn_pool_cost_avx512bf16(const tn_query *query) { return cost(query, 16.0, 0.4); }

@@ -30,12 +30,14 @@ typedef struct tn_pool_params {
 } tn_pool_params;
 
 bool tn_pool_match(const tn_query *query, const char **why);
+bool tn_pool_match_lines(const tn_query *query, const char **why);   // for NCHW32B
 tn_status tn_pool_prepare(tn_prepare *prepare);
 
 #define TN_POOL_TIER(tier) double tn_pool_cost_##tier(const tn_query *query);
 TN_POOL_TIER(portable)
 TN_POOL_TIER(avx2)
 TN_POOL_TIER(avx512)
+TN_POOL_TIER(avx512bf16)
 
 // Taps k0 .. k1-1 of output o that lie inside the input; *start is the position of tap 0.
 static inline void tn_pool_taps(const tn_window *w, int dim, int64_t o, int64_t *start, int64_t *k0, int64_t *k1)

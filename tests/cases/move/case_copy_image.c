@@ -57,7 +57,7 @@ static void join(builder *b, tn_case *c, tn_regions *regions, tn_region *boxes, 
     int64_t counts[MAX_PARTS];
     b->dims[1] = 0;
     for (int k = 0; k < parts; k++) {
-        counts[k] = multiple * tn_rand_range(b->r, 1, 3) + (k == parts - 1 ? tn_draw_index(b->r, 5) : 0);
+        counts[k] = multiple * tn_rand_range(b->r, 1, 3) + (k == parts - 1 && multiple < 32 ? tn_draw_index(b->r, 5) : 0);
         b->dims[1] += counts[k];
     }
     lay_out(b, channels_last);
@@ -102,7 +102,7 @@ static void border(builder *b, tn_case *c, tn_regions *regions, tn_region *boxes
 
 static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
 {
-    static const int64_t multiples[] = {16, 8, 1};
+    static const int64_t multiples[] = {16, 8, 1, 32};
     tn_rand fixed = {i};
     r = i < LISTED ? &fixed : r;
     builder b = {.arena = arena, .r = r, .rank = (int)tn_rand_range(r, 3, 5)};
@@ -119,7 +119,7 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
     if (i % 5 == 4) {
         border(&b, c, regions, boxes);
     } else {
-        join(&b, c, regions, boxes, multiples[i % 3], i % 5 == 3, i >= LISTED);
+        join(&b, c, regions, boxes, multiples[i % 4], i % 5 == 3, i >= LISTED);
     }
     for (size_t k = 0; k < sizeof regions->fill; k++) {
         regions->fill[k] = (uint8_t)(k % 4 + 1);
