@@ -55,11 +55,11 @@ def compare(got, folder, spec, bound, classes):
     return diff, None
 
 
-def check(folder, store, cache, looser):
+def check(folder, store, cache, looser, precision):
     """(largest difference, nodes on the device, nodes elsewhere, precision events, what is wrong or None)."""
     with open(os.path.join(folder, "meta.json"), encoding="utf-8") as file:
         meta = json.load(file)
-    session = tenon.InferenceSession(os.path.join(folder, "model.onnx"), device="opencl", precision="fp16", store=store, cache=cache)
+    session = tenon.InferenceSession(os.path.join(folder, "model.onnx"), device="opencl", precision=precision, store=store, cache=cache)
     worst, wrong = 0.0, None
     for case in meta["cases"]:
         place = os.path.join(folder, case["dir"])
@@ -81,6 +81,7 @@ def main():
     parser.add_argument("--except", dest="skip", action="append", default=[], help="a model that is left out")
     parser.add_argument("--allow", action="append", default=[], metavar="NAME=PERCENT", help="a looser bound for one model, and any first class")
     parser.add_argument("--store", choices=["image", "buffer"])
+    parser.add_argument("--precision", choices=["fp16", "fp16_pure"], default="fp16")
     parser.add_argument("--cache", help="folder for built programs")
     options = parser.parse_args()
     allowed = {name: float(percent) / 100 for name, _, percent in (text.partition("=") for text in options.allow)}
@@ -91,7 +92,7 @@ def main():
             continue
         count += 1
         try:
-            worst, here, elsewhere, wide, wrong = check(folder, options.store, options.cache, allowed.get(name))
+            worst, here, elsewhere, wide, wrong = check(folder, options.store, options.cache, allowed.get(name), options.precision)
         except (tenon.Error, OSError, ValueError) as error:
             print(f"FAIL {name:32s} {error}", flush=True)
             continue

@@ -92,7 +92,7 @@ static void opencl_bid(tn_device *device, const tn_query *query, tn_bid *bid)
     *bid = (tn_bid){.nanoseconds = launch_ns(&cl->facts) + TN_MAX(compute, memory)};
 }
 
-// A quarter stays free: blocks that several tensors share are as large as the largest of them, and ways of computing have memory of their own.
+// A quarter stays free for what the estimate leaves out: ways of computing that have memory of their own, and what the driver takes.
 static uint64_t opencl_need(tn_device *device, const tn_graph *graph, uint64_t *room)
 {
     const tn_cl_context *cl = (const tn_cl_context *)device;

@@ -241,11 +241,11 @@ static void past_the_whole_memory(void **state)
         skip();
     }
     tn_graph *graph = small_graph();
-    // What planning takes it to need is enough, and not twice as much as it takes.
+    // What planning takes it to need is enough, and not three times what it takes.
     const tn_flow_request whole = {.graph = graph, .precision = "fp32", .store = "buffer", .diag = &diag};
     assert_int_equal(tn_cl_flow_make(cl, &whole, &flow), TN_OK);
     const uint64_t bytes = tn_cl_flow_bytes(graph, &heap);
-    assert_true(flow->bytes <= bytes / 3 * 4 && bytes < 2 * flow->bytes);
+    assert_true(flow->bytes <= bytes / 3 * 4 && bytes < 3 * flow->bytes);
     tn_cl_flow_release(flow);
     cl->facts.memory_bytes = COUNT * 4 * 2;
     const tn_flow_request request = {.graph = graph, .precision = "fp32", .store = "buffer", .diag = &diag};

@@ -83,7 +83,8 @@ static uint64_t value_bytes(const tn_value *value)
     return bytes;
 }
 
-// Constants, operands and results stay for the life of the flow; what is between lives from its node to its last reader.
+// Constants, operands and results stay for the life of the flow; what is between lives from its node to its last reader, and counts twice: blocks are
+// shared only where they fit (images on both sides), and some values are there as grid and plain.
 uint64_t tn_cl_flow_bytes(const tn_graph *graph, tn_heap *heap)
 {
     int *last = tn_take_zero(heap, graph->n_values + 1, sizeof *last);
@@ -123,7 +124,7 @@ uint64_t tn_cl_flow_bytes(const tn_graph *graph, tn_heap *heap)
         }
     }
     tn_give(heap, last);
-    return fixed + TN_MAX(most, staged);
+    return fixed + TN_MAX(2 * most, staged);
 }
 
 bool tn_cl_row_exists(const tn_op *op)

@@ -98,7 +98,7 @@ void tn_cl_store_remark(tn_cl_build *b, const tn_flow_request *request)
     }
     if (narrow) {
         const size_t used = strlen(limit);
-        (void)snprintf(limit + used, sizeof limit - used, "; %u kernels multiply in halves (unproven on a device)", narrow);
+        (void)snprintf(limit + used, sizeof limit - used, "; %u kernels multiply in halves (unproven with cl_khr_fp16)", narrow);
     }
     if (over) {
         const size_t used = strlen(limit);
