@@ -87,9 +87,10 @@ tn_value *tn_phases_weights(tn_graph *graph, const tn_phases *p, const tn_value 
 
 tn_value *tn_phases_repeat(tn_graph *graph, const tn_phases *p, tn_value *value, bool *ok)
 {
+    const int64_t channels = p->weights.dims[0] / (p->block * p->block);
     int64_t count = 1;
-    if (!value || !value->constant || !tn_shape_count(&value->constant->shape, &count) || count == 1) {
-        return value;
+    if (!value || !value->constant || !tn_shape_count(&value->constant->shape, &count) || count != channels) {
+        return value;   // one for all channels
     }
     const tn_shape shape = {1, {p->weights.dims[0]}};
     const size_t size = value->dtype == TN_F32 || value->dtype == TN_I32 ? 4 : 1;

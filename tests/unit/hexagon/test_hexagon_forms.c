@@ -51,7 +51,7 @@ static void compare_floats(hex_bench *b, const char *text, const tn_result_slot 
     tn_graph_destroy(graph);
 }
 
-static void one(const char *weights, const char *attributes, bool bound)
+static void one(const char *weights, const char *bias, const char *attributes, bool bound)
 {
     hex_bench b;
     tn_result_slot dsp[HEX_MOST_RESULTS], cpu[HEX_MOST_RESULTS];
@@ -60,10 +60,10 @@ static void one(const char *weights, const char *attributes, bool bound)
                    "graph \"g\" (%%q: uint8[1,8,12,12]) -> (%%y)\n"
                    "  %%x = dequantize_linear(%%q, %%xs: const float32[](0.02), %%xz: const uint8[](120))\n"
                    "  %%w = dequantize_linear(%%wq: const %s\n"
-                   "  %%d = deconv(%%x, %%w, %%b: const float32[6](0.5,-0.5,1,-1,0,2)) {%s}\n"
+                   "  %%d = deconv(%%x, %%w, %%b: const float32%s) {%s}\n"
                    "%s"
                    "  %%y = quantize_linear(%%%c, %%ys: const float32[](0.2), %%yz: const uint8[](90))\n",
-                   weights, attributes, bound ? "  %r = relu(%d)\n" : "", bound ? 'r' : 'd');
+                   weights, bias, attributes, bound ? "  %r = relu(%d)\n" : "", bound ? 'r' : 'd');
     hex_bench_open(&b, text, false);
     assert_int_equal(count_of(b.graph, &tn_op_deconv), 0);
     assert_int_equal(count_of(b.graph, &tn_op_dequantize_linear), 0);
@@ -79,6 +79,7 @@ static void one(const char *weights, const char *attributes, bool bound)
 #define WHOLE(SHAPE) "int8[" SHAPE "], %ws: const float32[](0.01))"
 #define EACH(SHAPE)                                                                                                   \
     "int8[" SHAPE "], %ws: const float32[6](0.01,0.02,0.005,0.01,0.015,0.01), %wz: const int8[6](0,0,0,0,0,0)) {axis=1}"
+#define SIX "[6](0.5,-0.5,1,-1,0,2)"
 enum { PLAIN, BOUND };
 
 static void test_deconv(void **state)
@@ -86,13 +87,14 @@ static void test_deconv(void **state)
     if (!hex_bench_present()) {
         skip();
     }
-    one(WHOLE("8,6,2,2"), "kernel=[2,2], strides=[2,2]", PLAIN);
-    one(EACH("8,6,3,3"), "kernel=[3,3], strides=[2,2], pads=[1,1,1,1], output_padding=[1,1]", BOUND);
-    one(WHOLE("8,6,4,4"), "kernel=[4,4], strides=[2,2], pads=[1,1,1,1]", BOUND);
-    one(EACH("8,6,5,4"), "kernel=[5,4], strides=[3,3], pads=[0,2,1,0]", PLAIN);
-    one(WHOLE("8,3,3,3"), "kernel=[3,3], strides=[2,2], pads=[0,1,1,0], group=2", PLAIN);
-    one(WHOLE("8,6,3,3"), "kernel=[3,3], pads=[1,1,1,1]", BOUND);
-    one(WHOLE("8,6,2,1"), "kernel=[2,1], strides=[4,4], output_padding=[1,3]", PLAIN);
+    one(WHOLE("8,6,2,2"), SIX, "kernel=[2,2], strides=[2,2]", PLAIN);
+    one(EACH("8,6,3,3"), SIX, "kernel=[3,3], strides=[2,2], pads=[1,1,1,1], output_padding=[1,1]", BOUND);
+    one(WHOLE("8,6,4,4"), SIX, "kernel=[4,4], strides=[2,2], pads=[1,1,1,1]", BOUND);
+    one(EACH("8,6,5,4"), SIX, "kernel=[5,4], strides=[3,3], pads=[0,2,1,0]", PLAIN);
+    one(WHOLE("8,3,3,3"), SIX, "kernel=[3,3], strides=[2,2], pads=[0,1,1,0], group=2", PLAIN);
+    one(WHOLE("8,6,3,3"), SIX, "kernel=[3,3], pads=[1,1,1,1]", BOUND);
+    one(WHOLE("8,1,2,2"), "[1](0.5)", "kernel=[2,2], strides=[2,2]", PLAIN);
+    one(WHOLE("8,6,2,1"), SIX, "kernel=[2,1], strides=[4,4], output_padding=[1,3]", PLAIN);
 }
 
 int main(void)
