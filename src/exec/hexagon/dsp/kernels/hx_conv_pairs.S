@@ -364,10 +364,17 @@
     { v20 = vand(v3,v9)
       v6.w += vmpyo(v23.w,v4.h):<<1:rnd:sat:shift
       v28.w = vasl(v28.w,r24) }
+    .ifc \load, vmem
+    { q0 |= vcmp.gt(v8.uw,v20.uw)
+      v20.h = vasr(v2.w,v3.w,r6):sat
+      v6.w = vadd(v6.w,v10.w):sat
+      v15 = vmem(r3 + #1) }
+    .else
     { q0 |= vcmp.gt(v8.uw,v20.uw)
       v20.h = vasr(v2.w,v3.w,r6):sat
       v6.w = vadd(v6.w,v10.w):sat }
-    { v15 = \load(r3 + #1) }
+    { v15 = vmemu(r3 + #1) }
+    .endif
     { q0 |= vcmp.gt(v8.uw,v21.uw)
       v23 = vand(v6,v9)
       v2 = vsplat(r21)

@@ -6,14 +6,16 @@
 //
 // so three products make a result: the block, the one below, and a word of the even columns of both, moved by one lane. The last lane
 // has no neighbour: a strip gives 31 results of two rows. The block below is the next row's own. Strips go from left to right and the last
-// one ends with the row, so that what is written too much falls on padding or on rows that are written later.
+// one ends with the row, so that what is written too much falls on padding or on rows that are written later. Of low images, where all
+// planes have lines, a loop goes over those of a group, two rows of a strip of each.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/depthwise/hx_blocks.h"
 
+#include "exec/hexagon/dsp/kernels/depthwise/hx_columns.h"
 #include "exec/hexagon/dsp/vec/hx_store.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { STRIP = 31 };
+enum { STRIP = 31, LEAST_PLANES = 4, MOST_HIGH = 32 };
 // Ways to requantise; even: with a gap, see hx_line.h. By mode: what hx_store.h has for it, which looks for lanes near a half.
 enum { BY_MODE, BY_Q31, BY_LINE, BY_EVEN_LINE };
 
@@ -22,12 +24,11 @@ static int32_t word(int8_t a, int8_t b, int8_t c, int8_t d)
     return (int32_t)((uint32_t)(uint8_t)a | (uint32_t)(uint8_t)b << 8 | (uint32_t)(uint8_t)c << 16 | (uint32_t)(uint8_t)d << 24);
 }
 
-// The way of a plane's four channels; n of them are real.
+// The way of a plane's four channels; n of them are real. most: bits of fraction of a line.
 static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8_t *w, int32_t n, const tn_hx_value *y, const tn_hx_attr *attr,
-                     int mode)
+                     int mode, int32_t most)
 {
     int way = BY_MODE, fits = 1;
-    int32_t most = TN_HX_LINE_FRACTION_MAX;
     for (int32_t i = 0; i < n; i++, w += 9) {
         c[i].weights[0] = word(w[0], w[3], w[1], w[4]);
         c[i].weights[1] = word(w[6], 0, w[7], 0);
@@ -60,6 +61,89 @@ void tn_hx_blocks_room(tn_hx_graph *graph, const tn_hx_value *y)
     tn_hx_packed_room(graph, (uint32_t)y->planes);
 }
 
+// Whether all planes have lines, with one shift, and strips so short that beginning each of them would take long.
+static int goes_by_groups(const tn_hx_blocks *blocks, const tn_hx_value *y)
+{
+    int lines = y->planes >= LEAST_PLANES && y->height > 1 && y->height <= MOST_HIGH;
+    for (int32_t c = 0; c < 4 * y->planes; c++) {
+        lines &= blocks->ways[c / 4] >= BY_LINE && blocks->channels[c].line.down == blocks->channels[0].line.down;
+    }
+    return lines;
+}
+
+static int32_t strips_of(const tn_hx_value *y) { return (y->width + STRIP - 1) / STRIP; }
+
+// Where a strip begins.
+static int32_t strip_at(const tn_hx_value *y, int32_t strip)
+{
+    return strip > 0 && STRIP * (strip + 1) > y->width ? y->width - STRIP : STRIP * strip;
+}
+
+static tn_hx_blocks_record *first_record(const tn_hx_blocks *b, int32_t group, int even)
+{
+    return b->records + group * b->share + TN_HX_COLUMNS_AHEAD + (even ? b->plain[group] + 2 * TN_HX_COLUMNS_AHEAD : 0);
+}
+
+static void set_record(tn_hx_blocks_record *r, const tn_hx_blocks_channel *c, int32_t x, int32_t y)
+{
+    *r = (tn_hx_blocks_record){.x = x, .y = y};
+    for (int32_t i = 0; i < 4; i++) {
+        for (int32_t k = 0; k < 3; k++) {
+            r->channels[i].weights[k] = c[i].weights[k];
+        }
+        r->channels[i].start = c[i].line.start;
+        r->multipliers[i % 2][i / 2] = c[i].line.multiplier | c[i].line.left;
+        r->lower[i % 2] |= (int32_t)((uint32_t)(uint16_t)c[i].line.low << 16 * (i / 2));
+        r->limit[i % 2] |= (int32_t)((uint32_t)c[i].line.limit << 16 * (i / 2));
+    }
+}
+
+static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, int32_t x_bytes, int32_t y_bytes)
+{
+    const int32_t first = group * b->group;
+    int32_t plain = 0;
+    for (int32_t i = 0; i < n; i++) {
+        plain += b->ways[first + i] != BY_EVEN_LINE;
+    }
+    const int apart = tn_hx_columns_apart(plain, n);
+    for (int even = 0; even < 2; even++) {
+        tn_hx_blocks_record *const begin = first_record(b, group, even), *to = begin;
+        for (int32_t i = 0; i < n; i++) {
+            if ((!apart || b->ways[first + i] == BY_EVEN_LINE) == even) {
+                set_record(to++, b->channels + 4 * (first + i), i * x_bytes, i * y_bytes);
+            }
+        }
+        for (int32_t i = 0; i < TN_HX_COLUMNS_AHEAD && to > begin; i++) {
+            begin[-1 - i] = *begin;
+            to[i] = to[-1];
+        }
+        b->plain[group] = even ? b->plain[group] : (uint16_t)(to - begin);
+    }
+}
+
+static uint32_t prepare_records(tn_hx_graph *graph, tn_hx_blocks *b, const tn_hx_value *x, const tn_hx_value *y, const tn_hx_attr *attr)
+{
+    b->group = tn_hx_columns_group(y);
+    b->share = b->group + 4 * TN_HX_COLUMNS_AHEAD;
+    const int32_t groups = (y->planes + b->group - 1) / b->group, strips = strips_of(y);
+    b->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * b->share) * sizeof *b->records);
+    b->plain = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *b->plain);
+    b->clamps = tn_hx_pool_take(&graph->pool, (uint32_t)strips * 4 * TN_HX_VECTOR);
+    if (!b->records || !b->plain || !b->clamps) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t group = 0; group < groups; group++) {
+        const int32_t left = y->planes - group * b->group;
+        set_group(b, group, left < b->group ? left : b->group, (int32_t)x->plane_bytes, (int32_t)y->plane_bytes);
+    }
+    for (int32_t i = 0; i < strips * 4 * TN_HX_VECTOR; i++) {   // low, high, and again for the lower row
+        const int32_t lane = i % TN_HX_VECTOR / 4, at = strip_at(y, i / (4 * TN_HX_VECTOR));
+        const int inside = lane < STRIP && at + lane < y->width;
+        b->clamps[i] = (uint8_t)(!inside ? y->zero : i / TN_HX_VECTOR % 2 ? attr->high : attr->low);
+    }
+    return TN_HEX_WHY_NONE;
+}
+
 uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn_hx_node *node, const int8_t *w, const tn_hx_requant *requant,
                              const uint8_t *modes, int fresh)
 {
@@ -72,10 +156,11 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
     }
     blocks->requant = requant;
     blocks->modes = modes;
+    const int32_t fewest = fresh ? tn_hx_planar_fewest(requant, y->dims[1], node->attr.rounding) : 0;
     for (int32_t plane = 0; fresh && plane < y->planes; plane++) {
         const int32_t c = 4 * plane, n = y->dims[1] - c < 4 ? y->dims[1] - c : 4;
         blocks->ways[plane] = (uint8_t)set_plane(blocks->channels + c, requant + c, w + 9 * c, n, y, &node->attr,
-                                                modes[plane]);
+                                                modes[plane], fewest);
     }
     if (!tn_hx_packed_copy(graph, blocks->channels, channels_bytes(y), fresh) ||
         !tn_hx_packed_copy(graph, blocks->ways, (uint32_t)y->planes, fresh)) {
@@ -88,7 +173,11 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
         rights |= (uint32_t)blocks->channels[c].right;
         tn_hx_line_see(&seen, &blocks->channels[c].line);
     }
-    return ways <= BY_EVEN_LINE && rights <= 31 && tn_hx_line_sane(&seen) ? TN_HEX_WHY_NONE : TN_HEX_WHY_RANGE;
+    if (ways > BY_EVEN_LINE || rights > 31 || !tn_hx_line_sane(&seen)) {
+        return TN_HEX_WHY_RANGE;
+    }
+    blocks->group = 1;
+    return goes_by_groups(blocks, y) ? prepare_records(graph, blocks, x, y, &node->attr) : TN_HEX_WHY_NONE;
 }
 
 // 32 blocks of each of four channels, from two rows of x.
@@ -228,4 +317,36 @@ void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int3
         }
     }
     tn_hx_fill_plane(y, to);
+}
+
+void tn_hx_blocks_planes(const tn_hx_blocks *blocks, int32_t plane, int32_t n, const tn_hx_value *x, const uint8_t *from, const tn_hx_value *y,
+                         uint8_t *to)
+{
+    const int32_t group = plane / blocks->group, down = blocks->channels[0].line.down, strips = strips_of(y);
+    tn_hx_columns_job job = {.row = 4 * x->pitch, .to_row = 4 * y->pitch, .down = down, .odd = y->zero & 1 ? 0 : 0x00010001 << down,
+                             .bits = ((2 << down) - 1) * 0x00010001};
+    for (int32_t strip = 0; strip < strips; strip++) {
+        const int32_t at = strip_at(y, strip);
+        job.clamps = blocks->clamps + (uint32_t)strip * 4 * TN_HX_VECTOR;
+        for (int32_t next = 0; next < y->height; next += 2) {
+            const int32_t row = next + 2 > y->height ? y->height - 2 : next;
+            job.x = from + 4 * (blocks->first + 2 * row * x->pitch + 2 * at);
+            job.to = to + 4 * (row * y->pitch + at);
+            for (int even = 0; even < 2; even++) {
+                const int32_t planes = even ? n - blocks->plain[group] : blocks->plain[group];
+                job.records = first_record(blocks, group, even);
+                job.rounds = planes + TN_HX_COLUMNS_AHEAD;
+                if (planes) {
+                    (even ? tn_hx_columns_blocks_even : tn_hx_columns_blocks)(&job);
+                }
+            }
+        }
+    }
+    if (y->pitch <= y->width + 1 && y->pad <= 1) {
+        tn_hx_columns_ends(y, to, n);
+    } else {
+        for (int32_t i = 0; i < n; i++) {
+            tn_hx_fill_plane(y, to + (uint32_t)i * y->plane_bytes);
+        }
+    }
 }

@@ -12,12 +12,28 @@ typedef struct tn_hx_blocks_channel {
     tn_hx_line line;             // float_rne; the four of a plane have the same `down`
 } tn_hx_blocks_channel;
 
+// A plane as the loops over planes read it (tn_hx_columns_blocks); they know the offsets.
+typedef struct tn_hx_blocks_record {
+    int32_t x, y;                // bytes from the group's first plane
+    struct {
+        int32_t weights[3], start;
+    } channels[4];
+    int32_t multipliers[2][2];   // of the first and third channel, of the second and fourth; shifts in their lowest bits
+    int32_t lower[2], limit[2];  // halves, of the same pairs
+} tn_hx_blocks_record;
+
 typedef struct tn_hx_blocks {
     tn_hx_blocks_channel *channels;
     const tn_hx_requant *requant;
     uint8_t *ways;               // [planes]: how each is requantised
     const uint8_t *modes;        // [planes]: of hx_requant.h
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
+    // Planes that all have lines with one shift are done by groups.
+    int32_t group;               // planes done at once
+    int32_t share;               // records of a group
+    tn_hx_blocks_record *records;   // NULL: one by one
+    uint16_t *plain;             // [groups]: planes without a gap, which come first
+    uint8_t *clamps;             // [strips][4][vector]
 } tn_hx_blocks;
 
 // Room for what is kept of it.
@@ -28,5 +44,8 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
 // One plane, padding and all.
 void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, const tn_hx_value *x, const uint8_t *from,
                         const tn_hx_value *y, uint8_t *to);
+// The n planes of a group from `plane` on; from, to: of the first.
+void tn_hx_blocks_planes(const tn_hx_blocks *blocks, int32_t plane, int32_t n, const tn_hx_value *x, const uint8_t *from, const tn_hx_value *y,
+                         uint8_t *to);
 
 #endif

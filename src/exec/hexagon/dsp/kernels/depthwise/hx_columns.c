@@ -15,7 +15,7 @@
 #include "exec/hexagon/wire/hex_control.h"
 
 // Packets of a round here, and of one of hx_planar_planes.S with what takes planes apart and puts them together.
-enum { ROUND = 30, PLANAR_ROUND = 16, LEAST_PLANES = 4, GROUP_BYTES = 1 << 18, MOST_WIDE = 30 };
+enum { ROUND = 30, PLANAR_ROUND = 16, LEAST_PLANES = 4, GROUP_BYTES = 1 << 20, LEAST_PLAIN = 20, MOST_WIDE = 30 };
 
 static int32_t find_across(const tn_hx_planar *p, const tn_hx_node *node, const tn_hx_value *x, const tn_hx_value *y)
 {
@@ -26,10 +26,8 @@ static int32_t find_across(const tn_hx_planar *p, const tn_hx_node *node, const 
     return y->pitch == 8 && y->height <= 7 ? 8 : y->pitch == 16 ? 16 : y->width <= MOST_WIDE ? 32 : 0;
 }
 
-// The record of a plane; returns whether a line has a gap.
-static int set_record(tn_hx_columns_record *r, const tn_hx_planar_channel *c, int32_t offset)
+static void set_record(tn_hx_columns_record *r, const tn_hx_planar_channel *c, int32_t offset)
 {
-    int32_t limit = 0;
     *r = (tn_hx_columns_record){.x = offset, .y = offset};
     for (int32_t i = 0; i < 4; i++) {
         for (int32_t column = 0; column < 3; column++) {
@@ -44,17 +42,12 @@ static int set_record(tn_hx_columns_record *r, const tn_hx_planar_channel *c, in
         r->channels[i].multiplier = c[i].line.multiplier | c[i].line.left;
         r->lower[i % 2] |= (int32_t)((uint32_t)(uint16_t)c[i].line.low << 16 * (i / 2));
         r->limit[i % 2] |= (int32_t)((uint32_t)c[i].line.limit << 16 * (i / 2));
-        limit |= c[i].line.limit;
     }
-    return limit != 0;
 }
 
-static void repeat(tn_hx_columns_record *to, const tn_hx_columns_record *one)
-{
-    for (int32_t i = 0; i < TN_HX_COLUMNS_AHEAD; i++) {
-        to[i] = *one;
-    }
-}
+static int has_gap(const tn_hx_planar_channel *c) { return (c[0].line.limit | c[1].line.limit | c[2].line.limit | c[3].line.limit) != 0; }
+
+int tn_hx_columns_apart(int32_t plain, int32_t n) { return plain == n || plain >= LEAST_PLAIN; }
 
 static tn_hx_columns_record *first_record(const tn_hx_columns *c, int32_t group, int even)
 {
@@ -64,17 +57,23 @@ static tn_hx_columns_record *first_record(const tn_hx_columns *c, int32_t group,
 static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, int32_t n, int32_t plane_bytes)
 {
     const tn_hx_planar_channel *channels = p->channels + 4 * group * c->group;
-    int32_t done[2] = {0, 0};
+    int32_t plain = 0;
+    for (int32_t i = 0; i < n; i++) {
+        plain += !has_gap(channels + 4 * i);
+    }
+    const int apart = tn_hx_columns_apart(plain, n);
     for (int even = 0; even < 2; even++) {
-        tn_hx_columns_record *to = first_record(c, group, even);
+        tn_hx_columns_record *const begin = first_record(c, group, even), *to = begin;
         for (int32_t i = 0; i < n; i++) {
-            done[even] += set_record(to + done[even], channels + 4 * i, i * plane_bytes) == even;
+            if ((!apart || has_gap(channels + 4 * i)) == even) {
+                set_record(to++, channels + 4 * i, i * plane_bytes);
+            }
         }
-        if (done[even]) {
-            repeat(to - TN_HX_COLUMNS_AHEAD, to);
-            repeat(to + done[even], to + done[even] - 1);
+        for (int32_t i = 0; i < TN_HX_COLUMNS_AHEAD && to > begin; i++) {
+            begin[-1 - i] = *begin;
+            to[i] = to[-1];
         }
-        c->plain[group] = (uint16_t)done[0];
+        c->plain[group] = even ? c->plain[group] : (uint16_t)(to - begin);
     }
 }
 
@@ -93,6 +92,13 @@ static void set_clamps(const tn_hx_planar *p, tn_hx_columns *c, const tn_hx_valu
             }
         }
     }
+}
+
+int32_t tn_hx_columns_group(const tn_hx_value *y)
+{
+    const int32_t room = GROUP_BYTES / (int32_t)y->plane_bytes > 1 ? GROUP_BYTES / (int32_t)y->plane_bytes : 1, threads = (int32_t)tn_hx_workers();
+    const int32_t groups = (y->planes + room * threads - 1) / (room * threads) * threads;   // as many for each thread
+    return (y->planes + groups - 1) / groups;
 }
 
 uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node)
@@ -115,9 +121,7 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     c->across = across;
     c->positions = positions;
     c->step = 4 * rows * y->pitch;
-    const int32_t room = GROUP_BYTES / (int32_t)y->plane_bytes > 1 ? GROUP_BYTES / (int32_t)y->plane_bytes : 1, threads = (int32_t)tn_hx_workers();
-    const int32_t wanted = (y->planes + room * threads - 1) / (room * threads) * threads;   // as many for each thread
-    c->group = (y->planes + wanted - 1) / wanted;
+    c->group = tn_hx_columns_group(y);
     const int32_t groups = (y->planes + c->group - 1) / c->group;
     c->share = c->group + 4 * TN_HX_COLUMNS_AHEAD;
     c->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * c->share) * sizeof *c->records);
@@ -135,8 +139,7 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     return TN_HEX_WHY_NONE;
 }
 
-// Vectors before and after n planes; the loop for quarters writes them itself.
-static void fill_ends(const tn_hx_value *y, uint8_t *plane, int32_t n)
+void tn_hx_columns_ends(const tn_hx_value *y, uint8_t *plane, int32_t n)
 {
     const HVX_Vector blank = tn_hx_splat_byte(y->zero);
     const int32_t beside = y->pad * y->pitch + y->pad, step = (int32_t)y->plane_bytes;
@@ -174,7 +177,7 @@ void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, 
         job.to += c->step;
         job.clamps += 4 * TN_HX_VECTOR;
     }
-    if (c->across > 8 || y->pad > 1) {
-        fill_ends(y, to, n);
+    if (c->across > 8 || y->pad > 1) {   // the loop for quarters writes them itself
+        tn_hx_columns_ends(y, to, n);
     }
 }

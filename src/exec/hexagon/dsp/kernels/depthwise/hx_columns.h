@@ -20,13 +20,14 @@ typedef struct tn_hx_columns_record {
 typedef struct tn_hx_columns_job {
     const uint8_t *x;            // first pixel under the upper left tap, of the group's first plane
     uint8_t *to;
-    const tn_hx_columns_record *records;   // of the first round
+    const void *records;         // of the first round
     int32_t rounds;              // with those after the last plane
     int32_t row;                 // bytes from a row to the next
     int32_t down;
     const uint8_t *clamps;       // four vectors: low, high of upper rows, then of lower ones
     int32_t odd, bits;           // halves
     int32_t x_zero, zero;        // bytes
+    int32_t to_row;              // of stride 2: `row` of the result
 } tn_hx_columns_job;
 
 enum { TN_HX_COLUMNS_AHEAD = 2 };   // rounds in flight, less one: so many records more before the first and behind the last
@@ -36,6 +37,8 @@ void tn_hx_columns_half(const tn_hx_columns_job *job);
 void tn_hx_columns_half_even(const tn_hx_columns_job *job);
 void tn_hx_columns_row(const tn_hx_columns_job *job);
 void tn_hx_columns_row_even(const tn_hx_columns_job *job);
+void tn_hx_columns_blocks(const tn_hx_columns_job *job);        // stride 2: with the records of hx_blocks.h
+void tn_hx_columns_blocks_even(const tn_hx_columns_job *job);
 
 struct tn_hx_columns {
     int32_t across;              // pixels of a row in a vector: 8, 16, 32
@@ -49,6 +52,12 @@ struct tn_hx_columns {
 
 // Makes planar->columns where all planes have lines and go faster this way.
 uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node);
+// Whether planes without a gap, so many of n, go by a loop of their own: one more begins for it.
+int tn_hx_columns_apart(int32_t plain, int32_t n);
+// As many planes to a tile as a thread has, but not more than fit into its part of the cache.
+int32_t tn_hx_columns_group(const tn_hx_value *y);
+// Vectors before and after n planes.
+void tn_hx_columns_ends(const tn_hx_value *y, uint8_t *plane, int32_t n);
 // The n planes of a group from `plane` on; x, to: of the first.
 void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to);
 

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of hx_columns.c: a round is 64 pixels of the four channels of a plane, whose constants it loads itself. Found by annealing over
-// packets, units and lives of registers: 118 places of 120 are taken, and 141 of 144 where lines have a gap. A round is spread over three; those
-// before the first and behind the last read records that are there for it.
+// packets, units and lives of registers: 118 places of 120 are taken, and 141 of 144 where lines have a gap; of stride 2, 140 of 144 and 163 of 168. A round is
+// spread over three; those before the first and behind the last read records that are there for it.
 //
 //   void tn_hx_columns_...(const tn_hx_columns_job *job)
 //
-//   r26  records; m1 from one to the next    r28, r27  x and result of the first plane    r25, r24  one pixel, two
+//   r26  records; m1 from one to the next    r28, r27  x and result of the first plane    r25, r24  one pixel, two (stride 2: from row to row)
 //   m0   from row to row                     r5, r6    distances of shuffles              r7        down
 //   v27..v30  clamps      v26, v31  padding of the result, of x      v23..v25  of a gap: -1, odd, bits
     .text
 
-    .macro begin
+    .macro begin record
     { allocframe(#48) }
     { memd(r29 + #0) = r17:16; memd(r29 + #8) = r19:18 }
     { memd(r29 + #16) = r21:20; memd(r29 + #24) = r23:22 }
     { memd(r29 + #32) = r25:24; memd(r29 + #40) = r27:26 }
     { r28 = memw(r0 + #0); r27 = memw(r0 + #4) }
-    { r26 = memw(r0 + #8); r1 = memw(r0 + #12); r2 = #152 }
+    { r26 = memw(r0 + #8); r1 = memw(r0 + #12); r2 = #\record }
     { r3 = memw(r0 + #16); r12 = memw(r0 + #20); m1 = r2 }
     { r4 = memw(r0 + #24); r13 = memw(r0 + #28); m0 = r3 }
     { v30 = vmem(r4 + #0); r14 = memw(r0 + #32) }
@@ -38,7 +38,7 @@
     .type tn_hx_columns_quarter, @function
     .p2align 4
 tn_hx_columns_quarter:
-    begin
+    begin 152
     { r11:10 = memd(r26 + #0) }
     { loop0(quarter_loop,r1); r5 = #-32; r6 = #32 }
     { r4 = add(r27,r11); r17:16 = combine(r11,r10) }
@@ -80,7 +80,7 @@ quarter_loop:
     .type tn_hx_columns_half, @function
     .p2align 4
 tn_hx_columns_half:
-    begin
+    begin 152
     { r11:10 = memd(r26 + #0) }
     { loop0(half_loop,r1); r5 = #-64 }
     { r6 = add(r27,r11); r23:22 = combine(r11,r10) }
@@ -122,7 +122,7 @@ half_loop:
     .type tn_hx_columns_row, @function
     .p2align 4
 tn_hx_columns_row:
-    begin
+    begin 152
     { r11:10 = memd(r26 + #0) }
     { loop0(row_loop,r1) }
     { r17 = add(r27,r11); r19:18 = combine(r11,r10) }
@@ -164,7 +164,7 @@ row_loop:
     .type tn_hx_columns_quarter_even, @function
     .p2align 4
 tn_hx_columns_quarter_even:
-    begin
+    begin 152
     { r11:10 = memd(r26 + #0) }
     { loop0(quarter_even_loop,r1); r5 = #-32; r6 = #32 }
     { r4 = add(r27,r11); r17:16 = combine(r11,r10) }
@@ -212,7 +212,7 @@ quarter_even_loop:
     .type tn_hx_columns_half_even, @function
     .p2align 4
 tn_hx_columns_half_even:
-    begin
+    begin 152
     { r11:10 = memd(r26 + #0) }
     { loop0(half_even_loop,r1); r5 = #-64 }
     { r6 = add(r27,r11); r1:0 = combine(r11,r10) }
@@ -260,7 +260,7 @@ half_even_loop:
     .type tn_hx_columns_row_even, @function
     .p2align 4
 tn_hx_columns_row_even:
-    begin
+    begin 152
     { r11:10 = memd(r26 + #0) }
     { loop0(row_even_loop,r1) }
     { r5 = add(r28,r10); r6 = add(r27,r11); r17:16 = combine(r11,r10) }
@@ -303,3 +303,105 @@ row_even_loop:
     { v4 = vmemu(r5++m0); v31.h = vshuffe(v3.h,v2.h); v8.w += vmpyo(v4.w,v13.h):<<1:rnd:sat:shift } :endloop0
     end
     .size tn_hx_columns_row_even, . - tn_hx_columns_row_even
+
+    .globl tn_hx_columns_blocks
+    .type tn_hx_columns_blocks, @function
+    .p2align 4
+tn_hx_columns_blocks:
+    begin 104
+    { r11:10 = memd(r26 + #0) }
+    { loop0(blocks_loop,r1); r5 = #-1; r24 = memw(r0 + #44) }
+    { r4 = add(r28,r10); r6 = add(r27,r11); r17:16 = combine(r11,r10) }
+blocks_loop:
+    { v23:22 = vdeal(v2,v22,r5); v4 = vsplat(r3); r21:20 = memd(r26+#-120); v25.h = vshuffo(v11.h,v8.h) }
+    { v6 = vmemu(r4+#1); v31.w = vadd(v31.w,v1.w); v3:2.w = vmpy(v18.h,r20.h) }
+    { v15 = vmemu(r4++m0); v0.w = vadd(v0.w,v7.w); v2.w += vmpyo(v12.w,v5.h):<<1:rnd:sat:shift }
+    { v20 = vmemu(r4+#1); v9.w = vasl(v9.w,r0); v19:18.w = vmpy(v25.h,r20.h) }
+    { v13:12 = vdeal(v6,v15,r5); v17 = vsplat(r1); v6.h = vshuffo(v0.h,v31.h) }
+    { v25 = vmemu(r4++m0); v16.w = vadd(v16.w,v7.w); v19.w += vmpyo(v11.w,v4.h):<<1:rnd:sat:shift }
+    { v25:24 = vdeal(v20,v25,r5); r11:10 = memd(r26+#-64); r1:0 = memd(r26+#-24); v3.w += vmpyo(v21.w,v4.h):<<1:rnd:sat:shift }
+    { v7:6.b = vshuffoe(v12.b,v22.b); r23:22 = memd(r26+#-56); v21:20.w = vmpy(v6.h,r21.h) }
+    { v15 = vmemu(r4+#1); v9.w = vadd(v9.w,v1.w); v20.w += vmpyo(v31.w,v10.h):<<1:rnd:sat:shift }
+    { v26 = vmemu(r4++m0); v31.h = vshuffo(v16.h,v9.h); v21.w += vmpyo(v0.w,v17.h):<<1:rnd:sat:shift }
+    { v15:14 = vdeal(v15,v26,r5); r3:2 = memd(r26+#-96); v1:0.w = vmpy(v31.h,r21.h) }
+    { v5:4.b = vshuffoe(v14.b,v24.b); r9:8 = memd(r26+#-48); r21:20 = memd(r26+#-40); v18.w += vmpyo(v8.w,v5.h):<<1:rnd:sat:shift }
+    { v17 = vmemu(r4+#1); v1.w += vmpyo(v16.w,v17.h):<<1:rnd:sat:shift; v21.h = vshuffo(v21.h,v20.h) }
+    { v11 = vmemu(r4+#0); v0.w += vmpyo(v9.w,v10.h):<<1:rnd:sat:shift; v26.h = vshuffo(v3.h,v2.h) }
+    { v3:2 = vdeal(v17,v11,r5); r15:14 = memd(r26+#-88); v10 = vsplat(r23); v20.h = vshuffo(v1.h,v0.h) }
+    { v23:22.b = vshuffoe(v13.b,v23.b); r13:12 = memd(r26+#-80); v1.h = vshuffe(v5.h,v7.h); v11.w = vrmpy(v7.ub,r10.b) }
+    { v31.h = vshuffe(v4.h,v6.h); v1 = vror(v1,r25); v12.h = vshuffo(v19.h,v18.h); v26.ub = vasr(v21.h,v26.h,r7):sat }
+    { v8.w = vrmpy(v6.ub,r2.b); v11.w += vrmpy(v5.ub,r11.b); v13.ub = vasr(v20.h,v12.h,r7):sat; v26.ub = vmax(v26.ub,v28.ub) }
+    { v20 = vsplat(r15); v31 = vror(v31,r25); v12.w = vrmpy(v4.ub,r2.b); v13.ub = vmax(v13.ub,v30.ub) }
+    { v19:18.b = vshuffoe(v2.b,v2.b); v8.w += vrmpy(v4.ub,r3.b); v21.w = vrmpy(v5.ub,r10.b) }
+    { v25:24.b = vshuffoe(v15.b,v25.b); r3:2 = memd(r26+#-32); v12.w += vrmpy(v18.ub,r3.b); v13.ub = vmin(v13.ub,v29.ub) }
+    { v13.h = vshuffe(v18.h,v4.h); v6.h = vshuffe(v24.h,v22.h); vmemu(r6+#0) = v13 }
+    { v3:2.b = vshuffoe(v3.b,v3.b); v17.h = vshuffe(v19.h,v5.h); v0.w = vrmpy(v25.ub,r8.b); r6 = add(r6,r24) }
+    { v17 = vror(v17,r25); v16.w = vrmpy(v23.ub,r8.b); v0.w += vrmpy(v3.ub,r9.b); v26.ub = vmin(v26.ub,v27.ub) }
+    { v8.w += vrmpy(v31.ub,r14.b); v31.w = vrmpy(v24.ub,r12.b); vmemu(r6+#0) = v26 }
+    { v8.w = vasl(v8.w,r2); v13 = vror(v13,r25); v11.w += vrmpy(v1.ub,r22.b); v21.w += vrmpy(v19.ub,r11.b) }
+    { r6 = add(r27,r17); v12.w += vrmpy(v13.ub,r14.b); v9.w = vrmpy(v22.ub,r12.b); v11.w = vasl(v11.w,r3) }
+    { r17:16 = memd(r26++m1); v18.h = vshuffe(v2.h,v24.h); v7 = vsplat(r21); v1.h = vshuffe(v3.h,v25.h) }
+    { v8.w = vadd(v8.w,v20.w); v18 = vror(v18,r25); v21.w += vrmpy(v17.ub,r22.b); v17.h = vshuffe(v25.h,v23.h) }
+    { r23:22 = memd(r26+#-176); v12.w = vasl(v12.w,r2); v17 = vror(v17,r25); v16.w += vrmpy(v25.ub,r9.b) }
+    { r4 = add(r28,r16); v9.w += vrmpy(v24.ub,r13.b); v31.w += vrmpy(v2.ub,r13.b); v21.w = vasl(v21.w,r3) }
+    { v5 = vsplat(r2); v12.w = vadd(v12.w,v20.w); v31.w += vrmpy(v18.ub,r22.b); v1 = vror(v1,r25) }
+    { v2 = vmemu(r4+#1); v21.w = vadd(v21.w,v10.w); v0.w += vrmpy(v1.ub,r20.b) }
+    { v10 = vsplat(r0); v11.w = vadd(v11.w,v10.w); v16.w += vrmpy(v17.ub,r20.b); v0.w = vasl(v0.w,r1) }
+    { v1 = vsplat(r23); v6 = vror(v6,r25); v31.w = vasl(v31.w,r0); v18.h = vshuffo(v21.h,v12.h) }
+    { v22 = vmemu(r4++m0); v9.w += vrmpy(v6.ub,r22.b); v16.w = vasl(v16.w,r1) } :endloop0
+    end
+    .size tn_hx_columns_blocks, . - tn_hx_columns_blocks
+
+    .globl tn_hx_columns_blocks_even
+    .type tn_hx_columns_blocks_even, @function
+    .p2align 4
+tn_hx_columns_blocks_even:
+    begin 104
+    { r11:10 = memd(r26 + #0) }
+    { loop0(blocks_even_loop,r1); r5 = #-1; r24 = memw(r0 + #44) }
+    { r6 = add(r27,r11); r17:16 = combine(r11,r10) }
+blocks_even_loop:
+    { v2 = vsplat(r9); v7 = vror(v7,r25); v17.w = vrmpy(v2.ub,r14.b); v16.w = vasl(v16.w,r22) }
+    { v1.w = vadd(v1.w,v19.w); v31.w += vrmpy(v13.ub,r0.b); vmemu(r6+#0) = v6 }
+    { v16.w = vadd(v16.w,v19.w); v5.w += vrmpy(v21.ub,r21.b); v31.w = vasl(v31.w,r23); r1:0 = memd(r26+#-16) }
+    { v0.w = vasl(v0.w,r2); v19 = vsplat(r11); v6.h = vshuffe(v15.h,v21.h); v11 = vsplat(r23) }
+    { v5.w += vrmpy(v8.ub,r10.b); v6 = vror(v6,r25); v18.w = vadd(v18.w,v9.w); r6 = add(r6,r24) }
+    { v17.w += vrmpy(v20.ub,r15.b); v26.w += vrmpy(v15.ub,r21.b); v31.w = vadd(v31.w,v9.w); v9.h = vshuffo(v18.h,v16.h) }
+    { r6 = add(r27,r17); v17.w += vrmpy(v7.ub,r8.b); vmemu(r6+#0) = v22 }
+    { r17:16 = memd(r26++m1); v5.w = vasl(v5.w,r3); v26.w += vrmpy(v6.ub,r10.b); v21.h = vshuffo(v31.h,v1.h) }
+    { r4 = add(r28,r16); v0.w = vadd(v0.w,v2.w); v26.w = vasl(v26.w,r3); v15:14.w = vmpy(v9.h,r1.h) }
+    { v20 = vmemu(r4+#1); v17.w = vasl(v17.w,r2); v14.w += vmpyo(v16.w,v12.h):<<1:rnd:sat:shift }
+    { v22 = vmemu(r4++m0); v17.w = vadd(v17.w,v2.w); v7:6.w = vmpy(v21.h,r1.h) }
+    { v21 = vmemu(r4+#1); v16 = vsplat(r3); v5.w = vadd(v5.w,v19.w) }
+    { v2 = vmemu(r4++m0); v26.w = vadd(v26.w,v19.w); v6.w += vmpyo(v1.w,v12.h):<<1:rnd:sat:shift }
+    { v3:2 = vdeal(v21,v2,r5); r3:2 = memd(r26+#-32); v7.w += vmpyo(v31.w,v11.h):<<1:rnd:sat:shift }
+    { v19 = vmemu(r4+#1); v21.h = vshuffo(v5.h,v17.h); v15.w += vmpyo(v18.w,v11.h):<<1:rnd:sat:shift }
+    { v13:12 = vdeal(v20,v22,r5); v18.h = vshuffo(v26.h,v0.h); v22.h = vshuffo(v7.h,v6.h) }
+    { v18 = vmemu(r4++m0); v31.h = vshuffo(v15.h,v14.h); v9:8.w = vmpy(v18.h,r0.h) }
+    { v21 = vmemu(r4+#1); v11:10.w = vmpy(v21.h,r0.h); v20.h = vshuffe(v15.h,v14.h) }
+    { v5 = vmemu(r4++m0); v11.w += vmpyo(v5.w,v16.h):<<1:rnd:sat:shift; v15 = vand(v31,v24) }
+    { v14 = vmemu(r4+#1); v10.w += vmpyo(v17.w,v4.h):<<1:rnd:sat:shift; v17.h = vshuffe(v7.h,v6.h) }
+    { v1:0 = vdeal(v21,v5,r5); r9:8 = memd(r26+#-48); r1:0 = memd(r26+#-40); v8.w += vmpyo(v0.w,v4.h):<<1:rnd:sat:shift }
+    { r23:22 = memd(r26+#-24); q1 = vcmp.eq(v15.h,v25.h); v9.w += vmpyo(v26.w,v16.h):<<1:rnd:sat:shift; v7 = vand(v22,v24) }
+    { v5:4 = vdeal(v19,v18,r5); v26.h = vshuffo(v11.h,v10.h); v19.h = vshuffo(v9.h,v8.h) }
+    { v18 = vmemu(r4+#0); v21 = vand(v26,v24); v16 = vand(v19,v24) }
+    { v15:14 = vdeal(v14,v18,r5); r21:20 = memd(r26+#-112); q3 = vcmp.eq(v21.h,v25.h); q2 = vcmp.eq(v7.h,v25.h) }
+    { v11:10.b = vshuffoe(v1.b,v5.b); r11:10 = memd(r26+#-80); v6 = vsplat(r21); v18.h = vshuffe(v11.h,v10.h) }
+    { v9:8.b = vshuffoe(v15.b,v15.b); q1 &= vcmp.gt(v6.uh,v20.uh); v7.h = vshuffe(v9.h,v8.h) }
+    { v21:20.b = vshuffoe(v0.b,v4.b); v5 = vsplat(r20); q2 &= vcmp.gt(v6.uh,v17.uh) }
+    { v17:16.b = vshuffoe(v3.b,v13.b); r21:20 = memd(r26+#-64); if (q1) v31.h += v23.h; q1 = vcmp.eq(v16.h,v25.h) }
+    { v4.h = vshuffe(v10.h,v16.h); v1.w = vrmpy(v10.ub,r10.b); v18.w = vrmpy(v17.ub,r8.b); q3 &= vcmp.gt(v5.uh,v18.uh) }
+    { v3:2.b = vshuffoe(v2.b,v12.b); r15:14 = memd(r26+#-96); v1.w += vrmpy(v8.ub,r11.b); v13.h = vshuffe(v9.h,v11.h) }
+    { v4 = vror(v4,r25); v16.w = vrmpy(v16.ub,r10.b); v12.h = vshuffe(v11.h,v17.h); if (q2) v22.h += v23.h }
+    { v15:14.b = vshuffoe(v14.b,v14.b); r13:12 = memd(r26+#-72); v17.h = vshuffe(v8.h,v10.h); if (q3) v26.h += v23.h }
+    { r11:10 = memd(r26+#-56); v16.w += vrmpy(v10.ub,r11.b); v18.w += vrmpy(v11.ub,r9.b); v6.ub = vasr(v31.h,v26.h,r7):sat }
+    { v0.w = vrmpy(v20.ub,r14.b); v12 = vror(v12,r25); v31.w = vrmpy(v11.ub,r8.b); q1 &= vcmp.gt(v5.uh,v7.uh) }
+    { v0.w += vrmpy(v14.ub,r15.b); v13 = vror(v13,r25); v31.w += vrmpy(v9.ub,r9.b); v6.ub = vmax(v6.ub,v30.ub) }
+    { v17 = vror(v17,r25); v9 = vsplat(r1); v18.w += vrmpy(v12.ub,r0.b); if (q1) v19.h += v23.h }
+    { v17.h = vshuffe(v14.h,v20.h); v1.w += vrmpy(v17.ub,r12.b); v8.h = vshuffe(v21.h,v3.h); v18.w = vasl(v18.w,r23) }
+    { r9:8 = memd(r26+#-88); v7.h = vshuffe(v20.h,v2.h); v5.w = vrmpy(v3.ub,r20.b); v6.ub = vmin(v6.ub,v29.ub) }
+    { v17 = vror(v17,r25); v19 = vsplat(r13); v16.w += vrmpy(v4.ub,r12.b); v22.ub = vasr(v22.h,v19.h,r7):sat }
+    { v4 = vsplat(r2); v0.w += vrmpy(v17.ub,r8.b); v8 = vror(v8,r25); v22.ub = vmax(v22.ub,v28.ub) }
+    { v12 = vsplat(r22); v1.w = vasl(v1.w,r22); v26.w = vrmpy(v21.ub,r20.b); v22.ub = vmin(v22.ub,v27.ub) } :endloop0
+    end
+    .size tn_hx_columns_blocks_even, . - tn_hx_columns_blocks_even

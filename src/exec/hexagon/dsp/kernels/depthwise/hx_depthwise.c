@@ -348,8 +348,12 @@ static void run_tile(void *context, uint32_t index)
 {
     depthwise_run *run = context;
     const depthwise_plan *plan = run->plan;
-    const int32_t group = plan->planar ? plan->planar->group : 1, first = (int32_t)index * group;
+    const int32_t group = plan->planar ? plan->planar->group : plan->blocks ? plan->blocks->group : 1, first = (int32_t)index * group;
     const int32_t n = run->y->planes - first < group ? run->y->planes - first : group;
+    if (plan->blocks && plan->blocks->records) {
+        tn_hx_blocks_planes(plan->blocks, first, n, run->x, tn_hx_plane(run->x, run->image, first), run->y, tn_hx_plane(run->y, run->image, first));
+        return;
+    }
     if (plan->blocks) {
         tn_hx_blocks_plane(plan->blocks, run->attr, first, run->x, tn_hx_plane(run->x, run->image, first), run->y,
                            tn_hx_plane(run->y, run->image, first));
@@ -374,7 +378,7 @@ static void run_tile(void *context, uint32_t index)
 void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node)
 {
     const depthwise_plan *plan = node->plan;
-    const int32_t group = plan->planar ? plan->planar->group : 1;
+    const int32_t group = plan->planar ? plan->planar->group : plan->blocks ? plan->blocks->group : 1;
     depthwise_run r = {.plan = plan, .attr = &node->attr, .x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node),
                        .scratch = graph->scratch};
     r.vectors = tn_hx_plane_vectors(r.y);

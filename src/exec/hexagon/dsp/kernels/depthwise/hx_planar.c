@@ -72,8 +72,7 @@ static void set_channels(tn_hx_planar *planar, const int8_t *w, const tn_hx_valu
     }
 }
 
-// Bits of fraction that the lines of n channels can all have.
-static int32_t find_fewest(const tn_hx_requant *requant, int32_t n, int rounding)
+int32_t tn_hx_planar_fewest(const tn_hx_requant *requant, int32_t n, int rounding)
 {
     int32_t fewest = TN_HX_LINE_FRACTION_MAX;
     for (int32_t c = 0; c < n; c++) {
@@ -258,7 +257,7 @@ uint32_t tn_hx_planar_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn
         return TN_HEX_WHY_LIMIT;
     }
     const int groups = planar->kernel == 5 || planar->vectors <= FEW_VECTORS;   // a loop over planes, whose lines have one shift
-    int32_t fewest = groups && fresh ? find_fewest(requant, y->dims[1], planar->rounding) : TN_HX_LINE_FRACTION_MAX;
+    int32_t fewest = groups && fresh ? tn_hx_planar_fewest(requant, y->dims[1], planar->rounding) : TN_HX_LINE_FRACTION_MAX;
     if (fresh) {
         set_channels(planar, w, y, &node->attr, requant, modes, fewest);
     }

@@ -89,6 +89,8 @@ typedef struct tn_hx_planar {
 
 // Whether a square window of 3 or 5 that reads x itself goes this way.
 int tn_hx_planar_pays(const tn_hx_value *x, const tn_hx_value *y, int32_t kernel);
+// Bits of fraction that the lines of n channels can all have.
+int32_t tn_hx_planar_fewest(const tn_hx_requant *requant, int32_t n, int rounding);
 // Whether the channels of a plane are requantised by lines.
 int tn_hx_planar_has_lines(const tn_hx_planar *planar, int32_t plane);
 // Room for what is kept of it.
