@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loops of hx_columns.c: a round is 64 pixels of the four channels of a plane, whose constants it loads itself. Found by annealing over
-// packets, units and lives of registers: 118 places of 120 are taken, and 141 of 144 where lines have a gap; of stride 2, 140 of 144 and 163 of 168. A round is
-// spread over three; those before the first and behind the last read records that are there for it.
+// The loops of hx_columns.c and hx_blocks.c: a round is 64 pixels of the four channels of a plane, whose constants it loads itself.
+// scripts/hexagon_loops.py says what a round is and writes such a file, with as many packets in other places: 118 places of 120 are taken, 141 of
+// 144 where lines have a gap; of stride 2, 140 of 144 and 163 of 168. A round is spread over three; those before the first and behind the last
+// read records that are there for it.
 //
 //   void tn_hx_columns_...(const tn_hx_columns_job *job)
 //

@@ -1,0 +1,349 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Writes src/exec/hexagon/dsp/kernels/depthwise/hx_columns_loops.S: loops of the Hexagon vector unit whose rounds overlap.
+
+usage: hexagon_loops.py OUTPUT.S [--steps N] [--seed N]
+
+A round is written here as what it computes: instructions, what each takes of a packet, and the webs (what lives in a register) that they
+make and read. scripts/hexagon_anneal.c, compiled by `cc`, places them in packets; registers are given here. The same seed gives the same
+file. Takes about a minute of processor time a loop; where no place is found other seeds are tried.
+"""
+import argparse
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+ROUNDS = 4          # at most so many overlap
+AHEAD = 2           # TN_HX_COLUMNS_AHEAD: rounds in flight, less one
+HEAD = '''// SPDX-License-Identifier: Apache-2.0
+// The loops of hx_columns.c and hx_blocks.c: a round is 64 pixels of the four channels of a plane, whose constants it loads itself.
+// scripts/hexagon_loops.py says what a round is and writes such a file, with as many packets in other places: 118 places of 120 are taken, 141 of
+// 144 where lines have a gap; of stride 2, 140 of 144 and 163 of 168. A round is spread over three; those before the first and behind the last
+// read records that are there for it.
+//
+//   void tn_hx_columns_...(const tn_hx_columns_job *job)
+//
+//   r26  records; m1 from one to the next    r28, r27  x and result of the first plane    r25, r24  one pixel, two (stride 2: a row)
+//   m0   from row to row                     r5, r6    distances of shuffles              r7        down
+//   v27..v30  clamps      v26, v31  padding of the result, of x      v23..v25  of a gap: -1, odd, bits
+    .text
+
+    .macro begin record
+    { allocframe(#48) }
+    { memd(r29 + #0) = r17:16; memd(r29 + #8) = r19:18 }
+    { memd(r29 + #16) = r21:20; memd(r29 + #24) = r23:22 }
+    { memd(r29 + #32) = r25:24; memd(r29 + #40) = r27:26 }
+    { r28 = memw(r0 + #0); r27 = memw(r0 + #4) }
+    { r26 = memw(r0 + #8); r1 = memw(r0 + #12); r2 = #\\record }
+    { r3 = memw(r0 + #16); r12 = memw(r0 + #20); m1 = r2 }
+    { r4 = memw(r0 + #24); r13 = memw(r0 + #28); m0 = r3 }
+    { v30 = vmem(r4 + #0); r14 = memw(r0 + #32) }
+    { v29 = vmem(r4 + #1); r15 = memw(r0 + #36) }
+    { v28 = vmem(r4 + #2); r8 = memw(r0 + #40) }
+    { v27 = vmem(r4 + #3); v31 = vsplat(r15); v26 = vsplat(r8) }
+    { v25 = vsplat(r13); v24 = vsplat(r14); r9 = #-1 }
+    { v23 = vsplat(r9); r25 = #4; r24 = #8; r7 = r12 }
+    .endm
+
+    .macro end
+    { r17:16 = memd(r29 + #0); r19:18 = memd(r29 + #8) }
+    { r21:20 = memd(r29 + #16); r23:22 = memd(r29 + #24) }
+    { r25:24 = memd(r29 + #32); r27:26 = memd(r29 + #40) }
+    { dealloc_return }
+    .endm
+'''
+
+# What an instruction takes: places, memory, vector load, vector store, multipliers, permutation, shift, other vector units.
+SCALAR = (1, 0, 0, 0, 0, 0, 0, 0)
+MEMD = (1, 1, 0, 0, 0, 0, 0, 0)
+ANY_LOAD = (2, 2, 1, 0, 0, 1, 0, 0)       # at any address: both places for memory
+ANY_STORE = (2, 2, 0, 1, 0, 1, 0, 0)
+STORE = (1, 1, 0, 1, 0, 0, 0, 1)
+SIMPLE = (1, 0, 0, 0, 0, 0, 0, 1)
+PERMUTE = (1, 0, 0, 0, 0, 1, 0, 0)
+SHIFT = (1, 0, 0, 0, 0, 0, 1, 0)
+SHUFFLE = (1, 0, 0, 0, 0, 1, 1, 0)        # of a pair of vectors
+MULTIPLY = (1, 0, 0, 0, 1, 0, 0, 0)
+MULTIPLY_ALL = (1, 0, 0, 0, 2, 0, 0, 0)
+
+
+class Loop:
+    """Instructions of a round. In texts <web> is its register, <web/0> the lower one of a pair, @n@ the byte n of the round's record."""
+
+    def __init__(self, record):
+        self.record, self.field = record, 8
+        self.ops, self.webs, self.place = [], {}, {}
+
+    def add(self, name, takes, text, makes=None, reads=(), after=(), kind='v', size=1):
+        self.place[name] = len(self.ops)
+        self.ops.append((name, takes, text, makes, list(reads), list(after)))
+        if makes:
+            self.webs[makes] = (kind, size)
+
+    def load_pair(self, name):
+        self.add('load ' + name, MEMD, f'<{name}> = memd(r26+#@{self.field}@)', name, kind='r', size=2)
+        self.field += 8
+
+    def graph(self):
+        makers = {op[3]: i for i, op in enumerate(self.ops) if op[3]}
+        readers = {w: [i for i, op in enumerate(self.ops) if w in op[4]] for w in self.webs}
+        deps = {(self.place[a], i) for i, op in enumerate(self.ops) for a in op[5]}
+        deps |= {(makers[w], i) for w in self.webs for i in readers[w]}
+        return makers, readers, sorted(deps)
+
+
+def begin_plane(loop):
+    loop.add('offsets', MEMD, '<offsets> = memd(r26++m1)', 'offsets', kind='r', size=2)
+    loop.add('x', SCALAR, '<x> = add(r28,<offsets/0>)', 'x', ['offsets'], kind='r')
+    loop.add('y', SCALAR, '<y> = add(r27,<offsets/1>)', 'y', ['offsets'], kind='r')
+
+
+def requantise(loop, even):
+    """Sums U and L (upper, lower row) of channels a..d to oU, oL; lines of hx_line.h. even: with a gap."""
+    for pair in ('ac', 'bd') if even else ():
+        loop.add('limit ' + pair, MULTIPLY, f'<limit{pair}> = vsplat(<limits/{int(pair == "bd")}>)', 'limit' + pair, ['limits'])
+    for row in 'UL':
+        for which, pair in enumerate(('ac', 'bd')):
+            e, o = pair
+            k = row + pair
+            loop.add('h' + k, SIMPLE, f'<h{k}>.h = vshuffo(<{row}{o}>.h,<{row}{e}>.h)', 'h' + k, [row + o, row + e], [f'add {row}{o}', f'add {row}{e}'])
+            loop.add('z' + k, MULTIPLY_ALL, f'<z{k}>.w = vmpy(<h{k}>.h,<lower/{which}>.h)', 'z' + k, ['h' + k, 'lower'], size=2)
+            for half, c in enumerate(pair):
+                loop.add(f'z{k}{half}', MULTIPLY_ALL, f'<z{k}/{half}>.w += vmpyo(<{row}{c}>.w,<m{c}>.h):<<1:rnd:sat:shift', None,
+                         ['z' + k, row + c, 'm' + c], ['z' + k, f'add {row}{c}'])
+            both = [f'z{k}0', f'z{k}1']
+            loop.add('q' + k, SIMPLE, f'<q{k}>.h = vshuffo(<z{k}/1>.h,<z{k}/0>.h)', 'q' + k, ['z' + k], both)
+            if even:
+                loop.add('f' + k, SIMPLE, f'<f{k}>.h = vshuffe(<z{k}/1>.h,<z{k}/0>.h)', 'f' + k, ['z' + k], both)
+                loop.add('n' + k, SIMPLE, f'<n{k}> = vand(<q{k}>,v24)', 'n' + k, ['q' + k])
+                loop.add('p' + k, SIMPLE, f'<p{k}> = vcmp.eq(<n{k}>.h,v25.h)', 'p' + k, ['n' + k], kind='q')
+                loop.add('g' + k, SIMPLE, f'<p{k}> &= vcmp.gt(<limit{pair}>.uh,<f{k}>.uh)', None, ['p' + k, 'f' + k, 'limit' + pair], ['p' + k])
+                loop.add('c' + k, SIMPLE, f'if (<p{k}>) <q{k}>.h += v23.h', None, ['q' + k, 'p' + k], ['g' + k, 'n' + k])
+        last = ['cq'[not even] + row + pair for pair in ('ac', 'bd')]
+        low, high = ('v30', 'v29') if row == 'U' else ('v28', 'v27')
+        loop.add('o' + row, SHIFT, f'<o{row}>.ub = vasr(<q{row}bd>.h,<q{row}ac>.h,r7):sat', 'o' + row, [f'q{row}ac', f'q{row}bd'], last)
+        loop.add('max ' + row, SIMPLE, f'<o{row}>.ub = vmax(<o{row}>.ub,{low}.ub)', None, ['o' + row], ['o' + row])
+        loop.add('min ' + row, SIMPLE, f'<o{row}>.ub = vmin(<o{row}>.ub,{high}.ub)', None, ['o' + row], ['max ' + row])
+
+
+def finish_sum(loop, row, c, scalars, start, factor, last):
+    """To where a line begins."""
+    loop.add(f'shift {row}{c}', SHIFT, f'<{row}{c}>.w = vasl(<{row}{c}>.w,<{factor}>)', None, [row + c, factor.split('/')[0]], [last])
+    loop.add(f'add {row}{c}', SIMPLE, f'<{row}{c}>.w = vadd(<{row}{c}>.w,<s{c}>.w)', None, [row + c, 's' + c], [f'shift {row}{c}'])
+    if row == 'L':
+        loop.add('s' + c, MULTIPLY, f'<s{c}> = vsplat(<{start}>)', 's' + c, [start.split('/')[0]])
+        loop.add('m' + c, MULTIPLY, f'<m{c}> = vsplat(<{factor}>)', 'm' + c, [factor.split('/')[0]])
+
+
+def columns(shape, even):
+    """Stride 1: two rows (row), four of 16 pixels (half), a plane of eight (quarter)."""
+    loop = Loop(152)
+    begin_plane(loop)
+    if shape == 'row':
+        for k in range(4):
+            loop.add(f'v{k}', ANY_LOAD, f'<v{k}> = vmemu(<x>++m0)', f'v{k}', ['x'], [f'v{k - 1}'] if k else [])
+        rows = [('v0', '<v0>'), ('v1', '<v1>'), ('v2', '<v2>'), ('v3', '<v3>')]
+    else:
+        n = 2 if shape == 'quarter' else 3
+        for k in range(n):
+            loop.add(f'v{k}', ANY_LOAD, f'<v{k}> = vmemu(<x>+#{k})', f'v{k}', ['x'])
+        loop.add('d0', SHUFFLE, '<d0> = vdeal(<v1>,<v0>,r5)', 'd0', ['v0', 'v1'], size=2)
+        if shape == 'half':
+            loop.add('d1', SHUFFLE, '<d1> = vdeal(<v2>,<v1>,r5)', 'd1', ['v1', 'v2'], size=2)
+            rows = [('d0', '<d0/0>'), ('d0', '<d0/1>'), ('d1', '<d1/0>'), ('d1', '<d1/1>')]
+        else:
+            for k in range(2):
+                loop.add(f'e{k}', PERMUTE, f'<e{k}> = valign(v31,<d0/{k}>,r6)', f'e{k}', ['d0'])
+            rows = [('d0', '<d0/0>'), ('d0', '<d0/1>'), ('e0', '<e0>'), ('e1', '<e1>')]
+    for k in range(2):
+        (u, upper), (w, lower) = rows[2 * k:2 * k + 2]
+        loop.add(f'p{k}', SHUFFLE, f'<p{k}>.b = vshuffoe({lower}.b,{upper}.b)', f'p{k}', [u, w], size=2)
+    for k, pair in enumerate(('ac', 'bd')):
+        loop.add('w' + pair, SHUFFLE, f'<w{pair}>.h = vshuffoe(<p1/{k}>.h,<p0/{k}>.h)', 'w' + pair, ['p0', 'p1'], size=2)
+    for c in 'abcd':
+        pair = 'ac' if c in 'ac' else 'bd'
+        words = [('w' + pair, f'<w{pair}/{pair.index(c)}>')]
+        for k in (1, 2):
+            loop.add(f'r{c}{k}', PERMUTE, f'<r{c}{k}> = vror({words[0][1]},r{26 - k})', f'r{c}{k}', ['w' + pair])
+            words.append((f'r{c}{k}', f'<r{c}{k}>'))
+        for k, (web, word) in enumerate(words):
+            loop.load_pair(f't{c}{k}')
+            for half, row in enumerate('UL'):
+                loop.add(f'{row}{c}{k}', MULTIPLY, f'<{row}{c}>.w {"+=" if k else "="} vrmpy({word}.ub,<t{c}{k}/{half}>.b)', None if k else row + c,
+                         [web, f't{c}{k}'] + ([row + c] if k else []), [f'{row}{c}{k - 1}'] if k else [])
+        loop.load_pair(f'line{c}')
+        for row in 'UL':
+            finish_sum(loop, row, c, f'line{c}', f'line{c}/0', f'line{c}/1', f'{row}{c}2')
+    finish_records(loop, even)
+    if shape == 'row':
+        loop.add('store U', ANY_STORE, 'vmemu(<y>++m0) = <oU>', None, ['oU', 'y'], ['min U'])
+        loop.add('store L', ANY_STORE, 'vmemu(<y>+#0) = <oL>', None, ['oL', 'y'], ['min L', 'store U'])
+        return loop
+    loop.add('r', SHUFFLE, '<r> = vshuff(<oL>,<oU>,r5)', 'r', ['oU', 'oL'], ['min U', 'min L'], size=2)
+    for k in range(2):
+        loop.add(f'store {k}', STORE, f'vmem(<y>+#{k}) = <r/{k}>', None, ['r', 'y'])
+    for k in (-1, 2) if shape == 'quarter' else ():
+        loop.add(f'store {k}', STORE, f'vmem(<y>+#{k}) = v26', None, ['y'])
+    return loop
+
+
+def finish_records(loop, even):
+    loop.load_pair('lower')
+    if even:
+        loop.load_pair('limits')
+    requantise(loop, even)
+
+
+def blocks(even):
+    """Stride 2: two rows of a strip, from blocks of 2 x 2 pixels."""
+    loop = Loop(104)
+    begin_plane(loop)
+    for k in range(5):
+        before = [f'a{k - 1}'] if k else []
+        loop.add(f'b{k}', ANY_LOAD, f'<b{k}> = vmemu(<x>+#1)', f'b{k}', ['x'], before)
+        loop.add(f'a{k}', ANY_LOAD, f'<a{k}> = vmemu(<x>{"++m0" if k < 4 else "+#0"})', f'a{k}', ['x'], before + [f'b{k}'])
+        loop.add(f'd{k}', SHUFFLE, f'<d{k}> = vdeal(<b{k}>,<a{k}>,r5)', f'd{k}', [f'a{k}', f'b{k}'], size=2)
+    for j, (upper, lower) in enumerate(((0, 1), (2, 3), (4, 4))):
+        for k, pair in enumerate(('ac', 'bd')):
+            loop.add(f'k{j}{pair}', SHUFFLE, f'<k{j}{pair}>.b = vshuffoe(<d{lower}/{k}>.b,<d{upper}/{k}>.b)', f'k{j}{pair}', [f'd{upper}', f'd{lower}'],
+                     size=2)
+    for c in 'abcd':
+        loop.load_pair('t' + c)       # block, below
+        loop.load_pair('u' + c)       # beside, where the line begins
+    loop.load_pair('factorac')
+    loop.load_pair('factorbd')
+    for c in 'abcd':
+        pair = 'ac' if c in 'ac' else 'bd'
+        factor = f'factor{pair}/{pair.index(c)}'
+        for j, row in enumerate('UL'):
+            here, below = (f'k{j + d}{pair}' for d in (0, 1))
+            block, under = (f'<{w}/{pair.index(c)}>' for w in (here, below))
+            k = row + c
+            loop.add('e' + k, SIMPLE, f'<e{k}>.h = vshuffe({under}.h,{block}.h)', 'e' + k, [here, below])
+            loop.add('r' + k, PERMUTE, f'<e{k}> = vror(<e{k}>,r25)', None, ['e' + k], ['e' + k])
+            loop.add(k + '0', MULTIPLY, f'<{k}>.w = vrmpy({block}.ub,<t{c}/0>.b)', k, [here, 't' + c])
+            loop.add(k + '1', MULTIPLY, f'<{k}>.w += vrmpy({under}.ub,<t{c}/1>.b)', None, [k, below, 't' + c], [k + '0'])
+            loop.add(k + '2', MULTIPLY, f'<{k}>.w += vrmpy(<e{k}>.ub,<u{c}/0>.b)', None, [k, 'e' + k, 'u' + c], [k + '1', 'r' + k])
+            finish_sum(loop, row, c, 'u' + c, f'u{c}/1', factor, k + '2')
+    finish_records(loop, even)
+    loop.add('store U', ANY_STORE, 'vmemu(<y>+#0) = <oU>', None, ['oU', 'y'], ['min U'])
+    loop.add('next row', SCALAR, '<y> = add(<y>,r24)', None, ['y'], ['store U'])
+    loop.add('store L', ANY_STORE, 'vmemu(<y>+#0) = <oL>', None, ['oL', 'y'], ['min L', 'next row'])
+    return loop
+
+
+def give_registers(loop, places, packets, registers, draw):
+    """Webs as arcs around a round of packets, pairs at even registers; None: not found."""
+    makers, readers, _ = loop.graph()
+    given = {}
+    for kind, free in registers.items():
+        arcs = []
+        for web, (k, size) in loop.webs.items():
+            if k == kind:
+                begin = places[makers[web]]
+                end = max([begin + 1] + [places[i] for i in readers[web]])
+                arcs.append((web, size, sum(1 << p for p in {at % packets for at in range(begin + 1, end + 1)}), end - begin))
+        for _ in range(4000):
+            taken, found = dict.fromkeys(free, 0), {}
+            for web, size, arc, _ in sorted(arcs, key=lambda a: -(a[1] * 8 + a[3]) + draw.random() * 16):
+                fits = [r for r in free if not taken[r] & arc and (size == 1 or (r % 2 == 0 and r + 1 in taken and not taken[r + 1] & arc))]
+                if not fits:
+                    break
+                # Where least is left over beside it.
+                tight = max(fits, key=lambda r: (bin(taken[r]).count('1') + (bin(taken[r ^ 1]).count('1') if r ^ 1 in taken else 40), draw.random()))
+                for r in range(tight, tight + size):
+                    taken[r] |= arc
+                found[web] = tight
+            if len(found) == len(arcs):
+                given.update(found)
+                break
+        else:
+            return None
+    return given
+
+
+def anneal(tool, loop, packets, registers, steps, seed):
+    makers, readers, deps = loop.graph()
+    kinds = {'v': 0, 'r': 1, 'q': 2}
+    text = [f'{len(loop.ops)} {len(deps)} {len(loop.webs)} {packets} {ROUNDS}', ' '.join(str(n) for n in registers)]
+    text += [' '.join(str(t) for t in op[1][:7] + (sum(op[1][4:]),)) for op in loop.ops]
+    text += [f'{a} {b}' for a, b in deps]
+    text += [f'{kinds[k]} {size} {makers[w]} {len(readers[w])} ' + ' '.join(str(i) for i in readers[w]) for w, (k, size) in loop.webs.items()]
+    done = subprocess.run([tool, str(steps), str(seed)], input='\n'.join(text), capture_output=True, text=True, check=True)
+    wrong, *places = done.stdout.split()
+    return [int(p) for p in places] if float(wrong) == 0 else None
+
+
+def find(tool, name, shape, loop, packets, even, steps, seed):
+    fixed = {27, 28, 29, 30} | ({26, 31} if shape == 'quarter' else set()) | ({23, 24, 25} if even else set())
+    free = {'v': [r for r in range(32) if r not in fixed],
+            'r': [r for r in range(24) if r not in (5, 6, 7)] + [6] * (shape != 'quarter') + [5] * (shape == 'row'), 'q': list(range(4))}
+    for again in range(20):
+        counts = (len(free['v']) - 2 - again % 3, len(free['r']) - 2 - again % 2, 4)
+        places = anneal(tool, loop, packets, counts, steps, seed + again)
+        stores = {p // packets for p, op in zip(places or [], loop.ops) if op[1][3]}
+        if places and (max(places) // packets > AHEAD or stores != {AHEAD}):
+            places = None             # another number of rounds in flight
+        given = places and give_registers(loop, places, packets, free, random.Random(seed))
+        print(f'{name}: seed {seed + again}: ' + ('found' if given else 'no registers' if places else 'no places'), file=sys.stderr, flush=True)
+        if given:
+            return places, given
+    sys.exit(f'{name}: nothing found in {packets} packets')
+
+
+def write(name, shape, loop, packets, places, given):
+    def register(match):
+        web, part = match.group(1), match.group(2)
+        kind, size = loop.webs[web]
+        at = given[web]
+        return f'{kind}{at + int(part)}' if part else f'{kind}{at + 1}:{at}' if size == 2 else f'{kind}{at}'
+
+    body = [[] for _ in range(packets)]
+    read = places[loop.place['offsets']]
+    for i, op in enumerate(loop.ops):
+        # Later rounds have moved the pointer on.
+        text = re.sub('@([0-9]+)@', lambda m: str(int(m.group(1)) - loop.record * ((places[i] - read - 1) // packets + 1)), op[2])
+        body[places[i] % packets].append(re.sub(r'<(\w+)(?:/([01]))?>', register, text))
+    makers, readers, _ = loop.graph()
+    # What the first round would have from the one before.
+    first = []
+    for web, text in (('x', '{} = add(r28,r10)'), ('y', '{} = add(r27,r11)'), ('offsets', '{} = combine(r11,r10)')):
+        begin, end = places[makers[web]], max(places[i] for i in readers[web])
+        if end // packets > begin // packets or begin % packets == packets - 1:
+            first.append(text.format(register(re.match(r'<(\w+)(?:/([01]))?>', f'<{web}>'))))
+    label = name.replace('tn_hx_columns_', '') + '_loop'
+    start = [f'loop0({label},r1)'] + {'quarter': ['r5 = #-32', 'r6 = #32'], 'half': ['r5 = #-64'], 'row': [],
+                                      'blocks': ['r5 = #-1', 'r24 = memw(r0 + #44)']}[shape]
+    lines = ['', f'    .globl {name}', f'    .type {name}, @function', '    .p2align 4', f'{name}:', f'    begin {loop.record}',
+             '    { r11:10 = memd(r26 + #0) }', '    { ' + '; '.join(start) + ' }'] + (['    { ' + '; '.join(first) + ' }'] if first else [])
+    lines += [f'{label}:'] + ['    { ' + '; '.join(p or ['nop']) + ' }' for p in body]
+    lines[-1] += ' :endloop0'
+    return lines + ['    end', f'    .size {name}, . - {name}']
+
+
+def main():
+    args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    args.add_argument('output')
+    args.add_argument('--steps', type=int, default=16000000)
+    args.add_argument('--seed', type=int, default=1)
+    args = args.parse_args()
+    todo = [(shape, even, packets + 6 * even) for even in (0, 1) for shape, packets in (('quarter', 30), ('half', 30), ('row', 30), ('blocks', 36))]
+    with tempfile.TemporaryDirectory() as folder:
+        tool = os.path.join(folder, 'anneal')
+        source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'hexagon_anneal.c')
+        subprocess.run(['cc', '-O3', '-std=c11', '-o', tool, source, '-lm'], check=True)
+        lines = []
+        for shape, even, packets in todo:
+            loop = blocks(even) if shape == 'blocks' else columns(shape, even)
+            name = f'tn_hx_columns_{shape}' + ('_even' if even else '')
+            places, given = find(tool, name, shape, loop, packets, even, args.steps, args.seed)
+            lines += write(name, shape, loop, packets, places, given)
+    with open(args.output, 'w', encoding='ascii') as f:
+        f.write(HEAD + '\n'.join(lines) + '\n')
+
+
+if __name__ == '__main__':
+    main()
