@@ -311,6 +311,7 @@ typedef struct tenon_session_options {
     const tenon_sample *calibration; /* precision int8: sample inputs, of which the ranges of all values are taken; read during create only.
                                        A model that comes quantised needs none: it runs in integers as its scales say */
     size_t calibration_count;
+    int device_log;                 /* what a device says of its own work goes to the model's log as DEBUG: 0 nothing, 1 each call, 2 each node (hexagon) */
 } tenon_session_options;
 
 static inline void tenon_session_options_init(tenon_session_options *options) { tenon_options_init(options, sizeof *options); }
@@ -445,8 +446,8 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
      PLACEMENT   {"cpu": {"nodes": n, "macs": n}}
      MEMORY      {"arena_bytes", "lower_bound_bytes", "scratch_bytes" (of the arena, by the step that takes most), "packed_bytes", "input_bytes",
                   "output_bytes", "device_bytes": what sub-flows keep on other devices (weights, tensors between their nodes; each session
-                  counts what it shares), on top of the rest and under no memory_limit,
-                  "peak_bytes": arena, packed weights, inputs and results, which is what memory_limit is compared with;
+                  counts what it shares), on top of the rest and under no memory_limit, but for hexagon, which holds memory of the host,
+                  "peak_bytes": arena, packed weights, inputs, results and what hexagon holds: what memory_limit is compared with;
                   where "exact" is false, of the last run: the most of it at one time, with stages, bodies, what loops hold from step to step and
                   results of unknown size (in blocks of 2^k or 1.5 x 2^k bytes), never above the limit; before a run, of what is planned (null while a stage is not),
                   "exact": true or false,

@@ -115,6 +115,8 @@ struct tenon_session {
     tenon_step_fn step;
     void *step_context;
     uint64_t runs;
+    uint64_t retry_ns;            // when a device that failed may be asked again, on tn_clock_ns; context.dead: which did
+    unsigned losses;              // failures for good since a run with devices succeeded
     bool ran;                     // results are there
     pid_t pid;                    // of the process that made it
     atomic_int running;           // a run or a planning is under way: what callbacks of it must not disturb
@@ -221,8 +223,12 @@ tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *o
 tn_status tn_api_open_devices(tenon_session *session, const char *name, tn_diag *diag);
 void tn_api_close_devices(tenon_session *session);
 
+void tn_api_warn(const tenon_session *session, const tn_diag *diag);
+
 // A device failed for good: unless strict forbids it, all is planned again without accelerators, and true comes back.
 bool tn_api_lose_devices(tenon_session *session, tn_diag *diag);
+// Before a run: a device that failed and can be had again is planned with again, when it is time to ask.
+void tn_api_regain_devices(tenon_session *session);
 
 // Ends the session's asynchronous thread, waiting for a run in progress.
 void tn_async_destroy(tenon_session *session);

@@ -176,6 +176,10 @@ static tn_status set_context(tenon_session *session, const tenon_session_options
     }
     c->limit_memory = options->memory_limit;
     c->light = options->light != 0;
+    c->device_log = options->device_log;
+    if (options->device_log < 0 || options->device_log > 2) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "device_log", "%d is none of 0, 1 and 2", options->device_log);
+    }
     c->as_written = session->model->no_optimise;
     session->blocks.heap = session->heap;
     c->blocks = &session->blocks;
@@ -661,40 +665,17 @@ tn_status tn_api_blame(const tenon_session *session, tn_status status)
     return status;
 }
 
-static void warn(const tenon_session *session, const tn_diag *diag)
-{
-    if (session->context.log) {
-        session->context.log(session->context.log_context, TENON_LOG_WARNING, diag->message);
-    }
-}
-
 // A device failed in a run: unless strict forbids it, and when one of them can start anew, the run is done once more.
 static bool try_again(tenon_session *session, tn_diag *diag)
 {
     bool revives = false;
     for (size_t d = 0; d + 1 < session->context.n_devices; d++) {
-        revives = revives || (session->devices[d]->vtable->revives && !(session->context.dead >> d & 1));
+        revives = revives || (session->devices[d]->vtable->revive && !(session->context.dead >> d & 1));
     }
     if (!revives || session->context.strict & TENON_STRICT_DEVICE) {
         return false;
     }
-    warn(session, diag);
-    tn_diag_clear(diag);
-    return true;
-}
-
-bool tn_api_lose_devices(tenon_session *session, tn_diag *diag)
-{
-    const unsigned all = (1u << (session->context.n_devices - 1)) - 1;
-    if (session->context.strict & TENON_STRICT_DEVICE || session->context.dead == all) {
-        return false;
-    }
-    warn(session, diag);
-    session->context.dead = all;
-    session->context.device_fallbacks++;
-    for (tn_wanted *wanted = session->wanted; wanted; wanted = wanted->next) {
-        tn_program_forget(wanted->program);
-    }
+    tn_api_warn(session, diag);
     tn_diag_clear(diag);
     return true;
 }
@@ -720,6 +701,7 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
     if (status != TN_OK) {
         return tn_api_fail(error, status, &diag);
     }
+    tn_api_regain_devices(session);
     status = tn_api_enter(session, names, count, &diag);
     status = status == TN_OK ? tn_api_bind_results(session, &diag) : status;
     if (status == TN_OK) {
@@ -742,6 +724,7 @@ tenon_status tenon_session_run(tenon_session *session, const char *const *names,
         if (status == TN_DEVICE && tn_api_lose_devices(session, &diag)) {
             status = run_once(session, &run);
         }
+        session->losses = status == TN_OK && !session->context.dead ? 0 : session->losses;
         status = status == TN_OK ? tn_run_check(&run, "session") : status;   // the last step looked at neither cancel nor deadline
         if (session->profile) {
             tn_profile_run_end(session->profile, session->workers, session->context.planning_ns);

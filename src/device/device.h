@@ -64,6 +64,8 @@ typedef struct tn_flow_listener {
     tn_status (*precision)(void *context, const tn_node *node, const char *what, tn_diag *diag);
     void (*warn)(void *context, const char *what);      // something else that was asked for cannot be had
     void *context;
+    void (*tell)(void *context, const char *line);      // what the device says of its own work, as `detail` asks; NULL: nobody wants to know
+    int detail;               // 1: each call, 2: each node
 } tn_flow_listener;
 
 typedef struct tn_flow_request {
@@ -100,6 +102,7 @@ typedef struct tn_flow_run {
     const atomic_int *cancel;     // non-zero: stop; may be NULL
     uint64_t deadline_ns;         // on tn_clock_ns; 0: none
     bool timed;                   // somebody will ask `describe` for the time of each node
+    uint64_t room;                // bytes that the flow may hold beyond what it does, where `holds`; 0: no limit
     const tn_flow_listener *listener;   // may be NULL
     tn_diag *diag;
 } tn_flow_run;
@@ -117,7 +120,7 @@ typedef struct tn_device_vtable {
     bool integers;            // computes with bytes: sessions on it run quantised graphs in their integer form
     bool named_only;          // opened only for sessions that name it: looking for its driver takes longer than many a model
     bool shared;              // one handle serves all sessions of a model
-    bool revives;             // after TN_DEVICE the next run may find it working again
+    bool holds;               // what `memory` tells is the host's memory: it counts for the session's limit
     tn_status (*probe)(tn_device_facts *facts);
     tn_status (*open)(tn_device **device, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
     void (*close)(tn_device *device);
@@ -130,9 +133,12 @@ typedef struct tn_device_vtable {
     // The rest may be NULL for the CPU, whose kernels exec runs itself.
     double (*call_cost)(tn_device *device);       // nanoseconds of starting one sub-flow
     tn_status (*compile)(tn_device *device, const tn_flow_request *request, tn_flow **flow);
-    // TN_DEVICE: the device is gone; the session plans again without it.
+    // TN_DEVICE: the device is gone; the session plans again without it, and asks `revive` now and then.
     tn_status (*execute)(tn_flow *flow, const tn_flow_run *run);
     void (*release)(tn_flow *flow);
+    // TN_OK: it works, or works again. Waits no longer than until deadline_ns on tn_clock_ns; a start goes on meanwhile. NULL: once
+    // gone it stays so. Where it is not, one more try of a run after TN_DEVICE may find it working.
+    tn_status (*revive)(tn_device *device, uint64_t deadline_ns, tn_diag *diag);
     // Takes the hints, once, after open and before anything is compiled. NULL: the device follows none.
     void (*power)(tn_device *device, const tn_power *power, tn_power_effect *effect);
     // Calls visit for each node of the flow.

@@ -245,10 +245,22 @@ static void hear_warning(void *context, const char *what)
     }
 }
 
+static void hear_line(void *context, const char *line)
+{
+    const tn_plan_context *own = context;
+    own->log(own->log_context, 0, line);
+}
+
+static tn_flow_listener listener_of(tn_plan_context *context)
+{
+    const bool talks = context->log && context->device_log;
+    return (tn_flow_listener){hear_precision, hear_warning, context, talks ? hear_line : NULL, talks ? context->device_log : 0};
+}
+
 static tn_status compile_flow(tn_program *program, const tn_step *step, tn_flow **flow, tn_diag *diag)
 {
     tn_plan_context *context = program->context;
-    const tn_flow_listener listener = {hear_precision, hear_warning, context};
+    const tn_flow_listener listener = listener_of(context);
     const tn_flow_request request = {.graph = step->node->bodies[0], .precision = context->precision,
                                      .store = context->store, .cache = context->cache, .slice_ns = context->slice_ns,
                                      .listener = &listener, .diag = diag};
@@ -286,6 +298,20 @@ static tn_status add_programs(tn_program *program, tn_plan *plan, tn_diag *diag)
         }
     }
     return plan->rest ? tn_program_create(&plan->rest_program, plan->rest, program->context, program->max_plans, diag) : TN_OK;
+}
+
+// What devices hold is known when they have their sub-flows.
+static tn_status check_held(const tn_program *program, const tn_plan *plan, uint64_t spare, tn_diag *diag)
+{
+    tn_plan_context *context = program->context;
+    const uint64_t held = tn_plan_held(plan), limit = tn_plan_limit(context), needed = tn_plan_peak(plan) + context->around + spare;
+    if (!held || !limit || needed <= limit) {
+        return TN_OK;
+    }
+    context->lacking = needed - limit;
+    return tn_fail(diag, TN_LIMIT, "plan", "a run would take at least %llu bytes, %llu of them held by a device for its sub-flows, more than %s (%llu) allows",
+                   (unsigned long long)needed, (unsigned long long)held, context->limit_memory ? "memory_limit" : "limit_peak_bytes",
+                   (unsigned long long)limit);
 }
 
 static void evict(tn_program *program)
@@ -333,6 +359,7 @@ static tn_status make_plan(tn_program *program, const tn_tensor *inputs, uint64_
     memcpy(plan->key, program->key, program->key_bytes);
     plan->key_bytes = program->key_bytes;
     TN_GO(add_programs(program, plan, diag));
+    TN_GO(check_held(program, plan, spare, diag));
     plan->next = program->plans;
     program->plans = plan;
     program->n_plans++;
@@ -569,9 +596,11 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
 {
     const size_t at = (size_t)(step - plan->steps);
     if (plan->flows[at]) {
-        const tn_flow_listener listener = {hear_precision, hear_warning, run->context};
+        const tn_flow_listener listener = listener_of(run->context);
+        const uint64_t limit = tn_plan_limit(run->context), around = run->context->around;
         const tn_flow_run flow = {.in = step->call.in, .out = step->call.out, .cancel = run->cancel, .deadline_ns = run->deadline_ns,
-                                  .timed = run->profile != NULL, .listener = &listener, .diag = run->diag};
+                                  .timed = run->profile != NULL, .listener = &listener, .diag = run->diag,
+                                  .room = !limit ? 0 : limit > around ? limit - around : 1};
         return plan->flows[at]->device->vtable->execute(plan->flows[at], &flow);
     }
     if (step->kind == TN_STEP_CONTROL) {

@@ -72,10 +72,20 @@ done:
     return status;
 }
 
+uint64_t tn_plan_held(const tn_plan *plan)
+{
+    uint64_t held = 0;
+    for (size_t i = 0; plan->flows && i < plan->n_steps; i++) {
+        const tn_flow *flow = plan->flows[i];
+        held += flow && flow->device->vtable->holds ? flow->device->vtable->memory(flow) : 0;
+    }
+    return held;
+}
+
 uint64_t tn_plan_peak(const tn_plan *plan)
 {
     const tn_plan_memory *m = &plan->memory;
-    return (uint64_t)m->arena_bytes + m->packed_bytes + m->output_bytes + m->input_bytes;
+    return (uint64_t)m->arena_bytes + m->packed_bytes + m->output_bytes + m->input_bytes + tn_plan_held(plan);
 }
 
 // What a plan would need; UINT64_MAX where arithmetic by plain rows is over another limit. Nothing is packed, told or counted.

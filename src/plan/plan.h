@@ -135,6 +135,7 @@ typedef struct tn_plan_context {
     uint64_t slice_ns;
     void (*log)(void *context, int level, const char *text);
     void *log_context;
+    int device_log;                   // what devices say of their work goes to log: 0 nothing, 1 each call, 2 each node
     bool keep_order;                  // nodes run in the model's order: for measuring what the search gains
     bool as_written;                  // nothing is fused or dropped when shapes are known, either
     bool light;                       // no arena: tensors come and go step by step
@@ -157,7 +158,9 @@ typedef struct tn_plan_request {
 } tn_plan_request;
 
 tn_status tn_plan_make(tn_plan **out, const tn_plan_request *request, tn_plan_context *context, tn_diag *diag);
-// The sum that limits are compared with and reports tell: arena with workspaces, packed weights, results and inputs. Results and inputs
+// Of the host's memory, by devices for the plan's sub-flows; 0 before those are compiled.
+uint64_t tn_plan_held(const tn_plan *plan);
+// The sum that limits are compared with and reports tell: arena with workspaces, packed weights, results, inputs and tn_plan_held. Results and inputs
 // count whether the caller lends memory for them or not, so that one plan serves both.
 uint64_t tn_plan_peak(const tn_plan *plan);
 uint64_t tn_plan_limit(const tn_plan_context *context);     // the one that holds; 0: none

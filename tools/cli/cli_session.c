@@ -39,6 +39,10 @@ void tn_cli_catch_interrupt(void)
 static void on_log(void *context, tenon_log_level level, const char *text)
 {
     tn_cli_session *s = context;
+    if (level == TENON_LOG_DEBUG) {
+        tn_cli_note("%s", text);
+        return;
+    }
     bool again = level < TENON_LOG_WARNING;
     for (unsigned i = 0; i < s->warnings && i < TN_CLI_WARNINGS && !again; i++) {
         again = strcmp(s->told[i], text) == 0;
@@ -174,6 +178,7 @@ int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
     so.pin = options->pin;
     so.store = options->store;
     so.cache = options->cache;
+    so.device_log = (int)(options->device_log > 2 ? 2 : options->device_log);
     tn_cli_samples samples = {NULL, 0};
     if (options->calibrate) {
         code = tn_cli_samples_read(&samples, s->model, options->calibrate);

@@ -53,7 +53,7 @@ class SessionOptions(c.Structure):
                 ("limit_work", c.c_uint64), ("limit_loop_steps", c.c_uint64), ("limit_peak_bytes", c.c_uint64),
                 ("plan_cache", c.c_size_t), ("pool", c.c_void_p), ("arenas", c.c_void_p), ("light", c.c_int),
                 ("power", c.c_void_p), ("cache", c.c_char_p), ("store", c.c_char_p), ("calibration", c.c_void_p),
-                ("calibration_count", c.c_size_t)]
+                ("calibration_count", c.c_size_t), ("device_log", c.c_int)]
 
 
 class SaveOptions(c.Structure):

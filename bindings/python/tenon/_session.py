@@ -203,7 +203,7 @@ class InferenceSession:
                  isa: Optional[str] = None, pin: Optional[str] = None, optimise: bool = True,
                  folder: Union[str, os.PathLike, None] = None, cache: Union[str, os.PathLike, None] = None,
                  store: Optional[str] = None, power: Optional[Mapping[str, Union[str, int]]] = None,
-                 calibration: Sequence[Mapping[str, Any]] = (),
+                 calibration: Sequence[Mapping[str, Any]] = (), device_log: int = 0,
                  plan_cache: int = 0, limit_tensor_bytes: int = 0,
                  limit_nodes: int = 0, limit_work: int = 0, limit_loop_steps: int = 0, limit_peak_bytes: int = 0,
                  sha256: Optional[str] = None, verify: bool = False, key: Union[bytes, Callable[[str], bytes], None] = None,
@@ -243,6 +243,7 @@ class InferenceSession:
         hints = _power({} if power is None else power)
         options.power = c.cast(c.pointer(hints), c.c_void_p)
         options.memory_limit = _check.unsigned("memory_limit", memory_limit)
+        options.device_log = _check.unsigned("device_log", device_log, 31)
         options.plan_cache = _check.unsigned("plan_cache", plan_cache)
         options.limit_work = _check.unsigned("limit_work", limit_work)
         options.limit_loop_steps = _check.unsigned("limit_loop_steps", limit_loop_steps)

@@ -3,6 +3,7 @@
 #include "api/api.h"
 
 #include "base/num.h"
+#include "sys/clock.h"
 
 #include <string.h>
 
@@ -109,4 +110,70 @@ tn_status tn_api_open_devices(tenon_session *session, const char *name, tn_diag 
     session->context.devices = session->devices;
     settle(session);
     return TN_OK;
+}
+
+// ---- devices that fail ----
+
+// A device that failed is asked again after a second, then after two, four ... so that neither a crash keeps a session on the CPU for good
+// nor a device that is gone costs each run a look.
+#define FIRST_RETRY_NS 1000000000u
+#define MAX_DOUBLINGS 6
+#define REVIVE_NS 100000000u      // a run waits no longer for one that starts
+
+void tn_api_warn(const tenon_session *session, const tn_diag *diag)
+{
+    if (session->context.log) {
+        session->context.log(session->context.log_context, TENON_LOG_WARNING, diag->message);
+    }
+}
+
+static void wait_for_retry(tenon_session *session)
+{
+    session->retry_ns = tn_clock_ns() + ((uint64_t)FIRST_RETRY_NS << TN_MIN(session->losses, (unsigned)MAX_DOUBLINGS));
+    session->losses++;
+}
+
+// Plans go, and with them what they had on the devices.
+static void plan_anew(tenon_session *session)
+{
+    for (tn_wanted *wanted = session->wanted; wanted; wanted = wanted->next) {
+        tn_program_forget(wanted->program);
+    }
+}
+
+bool tn_api_lose_devices(tenon_session *session, tn_diag *diag)
+{
+    const unsigned all = (1u << (session->context.n_devices - 1)) - 1;
+    if (session->context.strict & TENON_STRICT_DEVICE || session->context.dead == all) {
+        return false;
+    }
+    tn_api_warn(session, diag);
+    session->context.dead = all;
+    session->context.device_fallbacks++;
+    wait_for_retry(session);
+    plan_anew(session);
+    tn_diag_clear(diag);
+    return true;
+}
+
+void tn_api_regain_devices(tenon_session *session)
+{
+    unsigned alive = 0;
+    if (!session->context.dead || tn_clock_ns() < session->retry_ns) {
+        return;
+    }
+    for (size_t d = 0; d + 1 < session->context.n_devices; d++) {
+        tn_device *device = session->devices[d];
+        tn_diag ignored = {.status = TN_OK};
+        const uint64_t deadline = tn_clock_ns() + REVIVE_NS;
+        if (session->context.dead >> d & 1 && device->vtable->revive && device->vtable->revive(device, deadline, &ignored) == TN_OK) {
+            alive |= 1u << d;
+        }
+    }
+    if (alive) {
+        session->context.dead &= ~alive;
+        plan_anew(session);
+    } else {
+        wait_for_retry(session);
+    }
 }

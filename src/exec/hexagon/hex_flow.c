@@ -54,15 +54,40 @@ void tn_hex_flow_release(tn_hex_flow *flow)
     tn_give(flow->link->heap, flow);
 }
 
+// Under the link's lock, after a call: what the flow holds by now.
+static void count_held(tn_hex_flow *flow)
+{
+    const tn_hex_part *part = flow->part;
+    flow->held = part->records->bytes + part->arena_bytes + (part->packed ? part->packed->bytes : 0) + (flow->staging ? flow->staging->bytes : 0);
+}
+
+// The DSP logs what the listener asks for.
+static tn_status set_log(tn_hex_link *link, const tn_flow_listener *listener, tn_diag *diag)
+{
+    const int detail = listener && listener->tell ? listener->detail : 0;
+    return tn_hex_log_level(link, detail > 1 ? TN_HEX_LOG_NODES : detail ? TN_HEX_LOG_CALLS : TN_HEX_LOG_ERRORS, diag);
+}
+
+static void tell_log(tn_hex_link *link, const tn_flow_listener *listener)
+{
+    if (listener && listener->tell) {
+        tn_hex_log_tell(link, listener->tell, listener->context);
+    }
+}
+
 // Under the link's lock.
-static tn_status compile(tn_hex_flow *flow, const tn_hex_encoder *e, tn_diag *diag)
+static tn_status compile(tn_hex_flow *flow, const tn_hex_encoder *e, const tn_flow_listener *listener, tn_diag *diag)
 {
     flow->part = tn_hex_part_take(flow->link, e);
     if (!flow->part) {
         return tn_fail_memory(diag, "hexagon", e->consts.size + e->nodes.size + e->data.size);
     }
     TN_TRY(tn_hex_link_ready(flow->link, diag));
-    return tn_hex_flow_ready(flow, diag);
+    TN_TRY(set_log(flow->link, listener, diag));
+    const tn_status status = tn_hex_flow_ready(flow, diag);
+    tell_log(flow->link, listener);
+    count_held(flow);
+    return status;
 }
 
 tn_status tn_hex_flow_make(tn_hex_device *device, const tn_flow_request *request, tn_hex_flow **out)
@@ -83,7 +108,7 @@ tn_status tn_hex_flow_make(tn_hex_device *device, const tn_flow_request *request
     }
     if (status == TN_OK) {
         tn_hex_link_lock(link);
-        status = compile(flow, &e, request->diag);
+        status = compile(flow, &e, request->listener, request->diag);
         tn_hex_link_unlock(link);
     }
     tn_hex_encode_deinit(&e);
@@ -116,6 +141,12 @@ static tn_status make_staging(tn_hex_flow *flow, const tn_flow_run *run)
     }
     if (need && (!flow->staging || flow->staging->bytes < need)) {
         tn_hex_buffer_give_locked(flow->link, flow->staging);
+        flow->staging = NULL;
+        count_held(flow);
+        if (run->room && need > run->room) {
+            return tn_fail(run->diag, TN_LIMIT, "hexagon", "copies of tensors that lie in the caller's memory take %zu bytes, memory_limit leaves %llu",
+                           need, (unsigned long long)run->room);
+        }
         flow->staging = tn_hex_buffer_take_locked(flow->link, need);
         return flow->staging ? TN_OK : tn_fail_memory(run->diag, "hexagon", need);
     }
@@ -154,11 +185,24 @@ static tn_status place_tensors(tn_hex_flow *flow, const tn_flow_run *run, bool c
     return TN_OK;
 }
 
+// Counters are those of the runs that are timed: what ran before begins anew.
+static tn_status begin_timing(tn_hex_flow *flow, const tn_flow_run *run)
+{
+    if (run->timed && !flow->timed) {
+        tn_hex_call call = {.call = TN_HEX_CALL_RESET_PERF, .args = &flow->part->id, .n_args = 1, .place = "hexagon"};
+        TN_TRY(tn_hex_link_call(flow->link, &call, run->diag));
+    }
+    flow->timed = run->timed;
+    return TN_OK;
+}
+
 static tn_status execute(tn_hex_flow *flow, const tn_flow_run *run)
 {
     tn_hex_link *link = flow->link;
     TN_TRY(tn_hex_link_ready(link, run->diag));
+    TN_TRY(set_log(link, run->listener, run->diag));
     TN_TRY(tn_hex_flow_ready(flow, run->diag));
+    TN_TRY(begin_timing(flow, run));
     TN_TRY(place_tensors(flow, run, false));
     TN_TRY(tn_hex_link_check(link, "prepared", run->diag));     // not begun, it need not be stopped
     const uint32_t args[3] = {flow->part->id, (uint32_t)flow->graph->n_inputs, (uint32_t)flow->graph->n_outputs};
@@ -183,6 +227,8 @@ tn_status tn_hex_flow_run(tn_hex_flow *flow, const tn_flow_run *run)
     tn_hex_link_limit(flow->link, run->deadline_ns, run->cancel);
     tn_status status = make_staging(flow, run);
     status = status == TN_OK ? execute(flow, run) : status;
+    tell_log(flow->link, run->listener);
+    count_held(flow);
     tn_hex_link_limit(flow->link, 0, NULL);
     tn_hex_link_unlock(flow->link);
     return status;

@@ -19,6 +19,8 @@ typedef struct tn_hex_flow {
     const tn_graph *graph;        // the request's
     tn_hex_part *part;            // what the DSP has of it, shared with flows that are the same
     tn_hex_buffer *staging;       // for tensors that do not lie in shared memory; NULL: none did yet
+    size_t held;                  // bytes of the host's memory, by this flow and what it shares; as of its last call
+    bool timed;                   // the DSP's counters began anew when runs began to be timed
     uint64_t dsp_us, packets;     // of the last run
 } tn_hex_flow;
 

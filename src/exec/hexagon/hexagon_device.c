@@ -91,9 +91,18 @@ static void hexagon_describe(const tn_flow *flow, void (*visit)(const tn_flow_no
 
 static size_t hexagon_memory(const tn_flow *base)
 {
-    const tn_hex_flow *flow = (const tn_hex_flow *)base;
-    const tn_hex_part *part = flow->part;
-    return part->records->bytes + part->arena_bytes + (part->packed ? part->packed->bytes : 0) + (flow->staging ? flow->staging->bytes : 0);
+    return ((const tn_hex_flow *)base)->held;
+}
+
+static tn_status hexagon_revive(tn_device *device, uint64_t deadline_ns, tn_diag *diag)
+{
+    tn_hex_link *link = ((tn_hex_device *)device)->link;
+    TN_TRY(tn_hex_link_lock_until(link, deadline_ns, NULL, diag));
+    tn_hex_link_limit(link, deadline_ns, NULL);
+    const tn_status status = tn_hex_link_ready(link, diag);
+    tn_hex_link_limit(link, 0, NULL);
+    tn_hex_link_unlock(link);
+    return status;
 }
 
 // ---- memory and power ----
@@ -138,9 +147,9 @@ static void hexagon_power(tn_device *device, const tn_power *power, tn_power_eff
 static tn_status hexagon_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
 
 const tn_device_vtable tn_device_hexagon = {
-    .name = "hexagon", .integers = true, .named_only = true, .shared = true, .revives = true, .probe = hexagon_probe, .open = hexagon_open,
+    .name = "hexagon", .integers = true, .named_only = true, .shared = true, .holds = true, .probe = hexagon_probe, .open = hexagon_open,
     .close = hexagon_close, .bid = hexagon_bid, .transfer_cost = hexagon_transfer, .call_cost = hexagon_call, .compile = hexagon_compile,
-    .execute = hexagon_execute, .release = hexagon_release, .describe = hexagon_describe, .memory = hexagon_memory, .take = hexagon_take,
+    .execute = hexagon_execute, .release = hexagon_release, .revive = hexagon_revive, .describe = hexagon_describe, .memory = hexagon_memory, .take = hexagon_take,
     .has = tn_hex_has_row, .give = hexagon_give, .copied = hexagon_copied, .power = hexagon_power,
 };
 

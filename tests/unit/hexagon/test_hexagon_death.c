@@ -415,12 +415,27 @@ static void test_policy(void **state)
     assert_int_equal(tenon_report(s.session, TENON_REPORT_STATISTICS, &json, NULL), TENON_OK);
     assert_non_null(strstr(json, "\"device_fallbacks\":1"));
     tenon_report_destroy(json);
+    // It asks again after a while, and a longer one where the answer is no.
+    const uint64_t first = s.session->retry_ns;
+    assert_true(first > tn_clock_ns());
+    s.session->retry_ns = 0;
+    assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
+    assert_false(on_devices(s.session));
+    assert_true(s.session->retry_ns > first);
     // The strict one goes on where it was as soon as there is a program.
     end_program(link_of(s.session), good);
     assert_int_equal(tenon_session_run(other.session, NULL, 0, &error), TENON_OK);
     memcpy(other.want, s.want, s.bytes);
     other.bytes = s.bytes;
     assert_true(right(&other));
+    // The one that went to the CPU comes back when its time has come, not before.
+    assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
+    assert_false(on_devices(s.session));
+    s.session->retry_ns = 0;
+    assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
+    assert_true(on_devices(s.session));
+    assert_true(right(&s));
+    assert_int_equal(s.session->losses, 0);
     tenon_session_destroy(s.session);
     tenon_session_destroy(other.session);
     tenon_model_destroy(model);

@@ -79,7 +79,7 @@ static void run(tn_cl_context *cl, const tn_graph *graph, const char *store, flo
 {
     static float x[COUNT];
     tn_diag diag = {.status = TN_OK};
-    const tn_flow_listener listener = {NULL, warn, NULL};
+    const tn_flow_listener listener = {.warn = warn};
     const tn_flow_request request = {.graph = graph, .precision = "fp32", .store = store, .listener = &listener, .diag = &diag};
     tn_cl_flow *flow = NULL;
     for (int i = 0; i < COUNT; i++) {

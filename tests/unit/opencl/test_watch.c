@@ -83,14 +83,14 @@ static tn_status run(tn_flow *flow, float x, bool strict, float y[COUNT], tn_dia
     tn_tensor in = {.dtype = TN_F32, .shape = shape, .data = data}, out = {.dtype = TN_F32, .shape = shape, .data = y};
     const tn_tensor *ins[] = {&in};
     tn_tensor *outs[] = {&out};
-    const tn_flow_listener listener = {tell, NULL, strict ? &told : NULL};
+    const tn_flow_listener listener = {.precision = tell, .context = strict ? &told : NULL};
     const tn_flow_run go = {.in = ins, .out = outs, .listener = &listener, .diag = diag};
     return tn_cl_watched_run((tn_cl_flow *)flow, &go);
 }
 
 static tn_cl_flow *make(tn_cl_context *cl, const tn_graph *graph, tn_diag *diag)
 {
-    static const tn_flow_listener listener = {tell, NULL, NULL};
+    static const tn_flow_listener listener = {.precision = tell};
     const tn_flow_request request = {.graph = graph, .precision = "fp16", .store = images ? "image" : "buffer", .listener = &listener, .diag = diag};
     tn_cl_flow *flow;
     told = 0;

@@ -30,7 +30,7 @@ static tn_status tell(void *context, const tn_node *node, const char *what, tn_d
     return context ? tn_fail(diag, TN_FALLBACK, node->name, "%s", what) : TN_OK;
 }
 
-static const tn_flow_listener listener = {tell, NULL, NULL}, strict = {tell, NULL, &told};
+static const tn_flow_listener listener = {.precision = tell}, strict = {.precision = tell, .context = &told};
 
 // One convolution, and a depthwise one behind it or not.
 typedef struct layer {
