@@ -87,7 +87,7 @@ static const tn_cli_option options_of_cache[] = {
 const tn_cli_verb tn_verb_cache = {
     .name = "cache",
     .summary = "list, verify or prune a folder of built programs",
-    .about = "ls lists what devices keep in the --cache folder: built programs and tables of tuned sizes. verify lists files that\n"
+    .about = "ls lists what devices keep in the --cache folder: built programs, packed weights and tables of tuned sizes. verify lists files that\n"
              "are cut short or changed and exits with 1 when there are any (they are never used; the next run writes them again).\n"
              "prune removes those, and then the oldest programs until at most --keep bytes are left.\n",
     .examples = "  tenon cache ls --cache ~/.cache/tenon\n"

@@ -306,7 +306,7 @@ typedef struct tenon_session_options {
     tenon_arenas *arenas;           /* where the arena rests between runs; NULL: the session keeps it */
     int light;                      /* non-zero: no arena; tensors are taken and given back step by step */
     const tenon_power *power;       /* NULL: defaults */
-    const char *cache;              /* folder where a device may keep programs that it built for this machine; NULL: none is kept */
+    const char *cache;              /* folder where a device may keep what it made for this machine: built programs (opencl), packed weights (hexagon); NULL: nothing is kept */
     const char *store;              /* how a GPU keeps tensors of pictures: "image" or "buffer"; NULL: the device's choice */
     const tenon_sample *calibration; /* precision int8: sample inputs, of which the ranges of all values are taken; read during create only.
                                        A model that comes quantised needs none: it runs in integers as its scales say */

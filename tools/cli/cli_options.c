@@ -16,7 +16,7 @@ static const tn_cli_option common[] = {
     {"precision", "NAME", TN_CLI_TEXT, AT(precision), "arithmetic: fp32, fp16 (opencl: tensors of halves), fp16_pure (opencl: products too), bf16 (cpu: weights of products), int8 (with --calibrate); default fp32, quantised models as is faster"},
     {"calibrate", "DIR", TN_CLI_TEXT, AT(calibrate), "precision int8: sample inputs as for --inputs, one set in DIR or one in each folder of it"},
     {"store", "KIND", TN_CLI_TEXT, AT(store), "how opencl keeps tensors of pictures: image, buffer (default: its choice)"},
-    {"cache", "DIR", TN_CLI_TEXT, AT(cache), "keep programs built for this machine's devices in DIR"},
+    {"cache", "DIR", TN_CLI_TEXT, AT(cache), "keep what devices make for this machine in DIR: built programs, packed weights"},
     {"power", "KEY=V[,KEY=V]", TN_CLI_TEXT, AT(power),
      "hints: affinity=big|little|high-performance|power-save, gpu-performance= and gpu-priority=low|normal|high,\n"
      "                         dsp-level=1..5, dsp-dcvs=off|on, dsp-latency=MICROSECONDS; what is not there is noted and left out"},

@@ -39,7 +39,7 @@ tn_status tn_hex_flow_ready(tn_hex_flow *flow, tn_diag *diag)
         tn_hex_encode_deinit(&e);
         TN_TRY(status);
     }
-    return tn_hex_part_ready(flow->part, flow->graph, diag);
+    return tn_hex_part_ready(flow->part, flow->graph, flow->cache, diag);
 }
 
 void tn_hex_flow_release(tn_hex_flow *flow)
@@ -102,6 +102,7 @@ tn_status tn_hex_flow_make(tn_hex_device *device, const tn_flow_request *request
     flow->base.device = &device->base;
     flow->link = link;
     flow->graph = request->graph;
+    flow->cache = request->cache;
     tn_status status = encode(flow, &e, request->diag);
     if (status == TN_OK && request->graph->n_inputs + request->graph->n_outputs > TN_HEX_IO_MAX) {
         status = tn_fail(request->diag, TN_LIMIT, "hexagon", "a sub-graph of more than %d inputs and outputs", TN_HEX_IO_MAX);

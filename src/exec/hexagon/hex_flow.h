@@ -17,6 +17,7 @@ typedef struct tn_hex_flow {
     tn_flow base;
     tn_hex_link *link;
     const tn_graph *graph;        // the request's
+    const char *cache;            // the request's
     tn_hex_part *part;            // what the DSP has of it, shared with flows that are the same
     tn_hex_buffer *staging;       // for tensors that do not lie in shared memory; NULL: none did yet
     size_t held;                  // bytes of the host's memory, by this flow and what it shares; as of its last call

@@ -4,6 +4,8 @@
 #include "exec/hexagon/hex_part.h"
 
 #include "base/macros.h"
+#include "exec/hexagon/disk/hex_disk.h"
+#include "exec/hexagon/hex_program.h"
 
 #include <string.h>
 
@@ -24,43 +26,21 @@ const tn_node *tn_hex_part_node(const tn_graph *graph, uint32_t id)
 
 // ---- marks ----
 
-// A hash of bytes, four words at a time: it is taken of all weights at each restart, by the host, which does it ten times as fast as an
-// emulated program.
-static uint64_t mark_of(const uint8_t *bytes, size_t n, uint64_t seed)
-{
-    uint64_t h[4] = {seed ^ n, seed + 1, seed + 2, seed + 3};
-    for (; n >= 32; n -= 32, bytes += 32) {
-        uint64_t words[4];
-        memcpy(words, bytes, sizeof words);
-        for (int i = 0; i < 4; i++) {
-            h[i] = (h[i] ^ words[i]) * 0x9e3779b97f4a7c15u;
-            h[i] ^= h[i] >> 29;
-        }
-    }
-    uint64_t last[4] = {0}, mark = 0;
-    memcpy(last, bytes, n);
-    for (int i = 0; i < 4; i++) {
-        mark = (mark ^ h[i] ^ last[i]) * 0xff51afd7ed558ccdu;
-        mark ^= mark >> 32;
-    }
-    return mark;
-}
-
-static uint64_t mark_of_blob(const tn_hex_blob *blob, uint64_t seed) { return blob->size ? mark_of(blob->data, blob->size, seed) : seed; }
+static uint64_t mark_of_blob(const tn_hex_blob *blob, uint64_t seed) { return blob->size ? tn_hex_mark(blob->data, blob->size, seed) : seed; }
 
 static uint64_t mark_of_encoding(const tn_hex_encoder *e)
 {
     return mark_of_blob(&e->consts, mark_of_blob(&e->nodes, mark_of_blob(&e->data, 0)));
 }
 
-static uint64_t consts_mark(const tn_hex_part *part) { return mark_of(part->records->data, part->consts_bytes, 1); }
+static uint64_t consts_mark(const tn_hex_part *part) { return tn_hex_mark(part->records->data, part->consts_bytes, 1); }
 
 static uint64_t nodes_mark(const tn_hex_part *part)
 {
-    return mark_of(part->records->data + part->nodes_at, part->data_at + part->data_bytes - part->nodes_at, 2);
+    return tn_hex_mark(part->records->data + part->nodes_at, part->data_at + part->data_bytes - part->nodes_at, 2);
 }
 
-static uint64_t packed_mark(const tn_hex_part *part) { return mark_of(part->packed->data, part->packed_bytes, 3); }
+static uint64_t packed_mark(const tn_hex_part *part) { return tn_hex_mark(part->packed->data, part->packed_bytes, 3); }
 
 // ---- records ----
 
@@ -208,10 +188,32 @@ static tn_status make_room(tn_hex_part *part, size_t bytes, tn_diag *diag)
     return part->packed ? TN_OK : tn_fail_memory(diag, "hexagon", bytes);
 }
 
-static tn_status pack(tn_hex_part *part, const tn_graph *graph, size_t bytes, tn_diag *diag)
+// What the packed form depends on beside the sub-graph is what the program is and says: its threads share work as they were told to.
+static tn_hex_disk_key key_of(const tn_hex_part *part)
+{
+    const tn_hex_hello *hello = &part->link->hello;
+    const uint64_t says = tn_hex_mark((const uint8_t *)hello, sizeof *hello, 4);
+    return (tn_hex_disk_key){.program = tn_hex_mark(tn_hex_program, tn_hex_program_size, says), .graph = part->mark,
+                             .consts_bytes = part->consts_bytes, .nodes_bytes = part->nodes_bytes, .data_bytes = part->data_bytes};
+}
+
+// Looks for what an earlier process packed, once.
+static void look_on_disk(tn_hex_part *part, const char *cache)
+{
+    if (part->kept || part->looked || !cache) {
+        return;
+    }
+    const tn_hex_disk_key key = key_of(part);
+    part->looked = true;
+    part->from_disk = part->kept = tn_hex_disk_load(cache, &key, part->packed->data, part->packed_bytes);
+    part->sum = part->kept ? packed_mark(part) : 0;
+}
+
+static tn_status pack(tn_hex_part *part, const tn_graph *graph, size_t bytes, const char *cache, tn_diag *diag)
 {
     uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
     TN_TRY(make_room(part, bytes, diag));
+    look_on_disk(part, cache);
     TN_TRY(tn_hex_link_map(part->link, part->packed, diag));
     const bool kept = part->kept && packed_mark(part) == part->sum;      // taking over writes nothing: a call taken up again is the same
     const uint32_t args[4] = {part->id, part->packed->handle, 0, kept};
@@ -224,13 +226,17 @@ static tn_status pack(tn_hex_part *part, const tn_graph *graph, size_t bytes, tn
     } else {
         part->packings++;
         part->sum = packed_mark(part);
+        if (cache) {
+            const tn_hex_disk_key key = key_of(part);
+            tn_hex_disk_store(cache, &key, part->packed->data, part->packed_bytes);
+        }
     }
     part->kept = true;
     return TN_OK;
 }
 
 // Goes on at part->step.
-static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, tn_diag *diag)
+static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, const char *cache, tn_diag *diag)
 {
     uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
     if (part->step == NONE) {
@@ -253,7 +259,7 @@ static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, tn_diag *di
         part->step = HAS_NODES;
     }
     if (part->step == PREPARED) {
-        return pack(part, graph, part->packed_bytes, diag);
+        return pack(part, graph, part->packed_bytes, cache, diag);
     }
     TN_TRY(send(part, graph, TN_HEX_CALL_PREPARE, "prepare", 1, &part->id, results, diag));
     if (results[3] != graph->n_inputs || results[4] != graph->n_outputs) {
@@ -263,7 +269,7 @@ static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, tn_diag *di
     part->arena_bytes = (size_t)results[0] + results[2];
     part->packed_bytes = results[5];
     part->step = PREPARED;
-    return pack(part, graph, part->packed_bytes, diag);
+    return pack(part, graph, part->packed_bytes, cache, diag);
 }
 
 // Takes the graph that was not used for longest from the DSP; false: there is no other.
@@ -282,16 +288,16 @@ static bool make_way(const tn_hex_part *part)
 }
 
 // Again from the beginning, after a failure that left the DSP running.
-static tn_status anew(tn_hex_part *part, const tn_graph *graph, tn_diag *diag)
+static tn_status anew(tn_hex_part *part, const tn_graph *graph, const char *cache, tn_diag *diag)
 {
     if (part->step != NONE) {
         tear_down(part);
     }
     tn_diag_clear(diag);
-    return hand_over(part, graph, diag);
+    return hand_over(part, graph, cache, diag);
 }
 
-tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, tn_diag *diag)
+tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, const char *cache, tn_diag *diag)
 {
     part->used = ++part->link->part_uses;
     if (part->session != part->link->session) {
@@ -302,15 +308,17 @@ tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, tn_diag *d
         return TN_OK;
     }
     const bool resumed = part->step != NONE;
-    tn_status status = hand_over(part, graph, diag);
+    tn_status status = hand_over(part, graph, cache, diag);
     if (status == TN_DEADLINE || status == TN_CANCELLED) {
         return status;
     }
-    if (status != TN_OK && resumed && part->link->state) {
-        status = anew(part, graph, diag);       // another session's call may have taken the answer that was to come
+    if (status != TN_OK && (resumed || part->from_disk) && part->link->state) {
+        // Another session's call may have taken the answer that was to come; what was on disk may be refused.
+        status = anew(part, graph, cache, diag);
     }
+    part->from_disk = false;
     while (status == TN_OUT_OF_MEMORY && part->link->state && make_way(part)) {
-        status = anew(part, graph, diag);
+        status = anew(part, graph, cache, diag);
     }
     if (status == TN_OK) {
         part->step = READY;

@@ -19,6 +19,7 @@ typedef struct tn_hex_part {
     uint64_t nodes_mark, consts_mark;     // of the buffer: nodes and bytes of constants, records of constants as written last
     tn_hex_buffer *packed;        // NULL: the DSP has not said how large
     bool kept;                    // weights of this sum lie there
+    bool looked, from_disk;       // for them on disk; what the DSP is about to take over comes from there
     uint64_t sum;
     uint64_t session;             // of the DSP that was given the graph; TN_HEX_NO_SESSION: none
     int step;                     // how far that went
@@ -38,8 +39,8 @@ bool tn_hex_part_intact(const tn_hex_part *part);
 void tn_hex_part_write(tn_hex_part *part, const tn_hex_encoder *e);
 
 // After tn_hex_link_ready: the DSP has the graph when it succeeds. graph: for the names of nodes in messages. What the limits of the run cut
-// short is gone on with by the next. Where the DSP has no room, graphs that were not used for longest give way; they come back when used.
-tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, tn_diag *diag);
+// short is gone on with by the next. cache: folder where packed weights are kept for later processes, or NULL. Where the DSP has no room, graphs that were not used for longest give way; they come back when used.
+tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, const char *cache, tn_diag *diag);
 
 // The failure of a call that the DSP answered with another status than TN_HEX_OK.
 tn_status tn_hex_part_refused(const tn_graph *graph, const tn_hex_call *call, const char *what, tn_diag *diag);

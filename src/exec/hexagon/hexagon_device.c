@@ -3,6 +3,7 @@
 // sides see.
 // Ownership: see device/device.h. Threads: see device/device.h.
 #include "base/macros.h"
+#include "exec/hexagon/disk/hex_disk.h"
 #include "exec/hexagon/hex_encode.h"
 #include "exec/hexagon/hex_flow.h"
 
@@ -150,7 +151,7 @@ const tn_device_vtable tn_device_hexagon = {
     .name = "hexagon", .integers = true, .named_only = true, .shared = true, .holds = true, .probe = hexagon_probe, .open = hexagon_open,
     .close = hexagon_close, .bid = hexagon_bid, .transfer_cost = hexagon_transfer, .call_cost = hexagon_call, .compile = hexagon_compile,
     .execute = hexagon_execute, .release = hexagon_release, .revive = hexagon_revive, .describe = hexagon_describe, .memory = hexagon_memory, .take = hexagon_take,
-    .has = tn_hex_has_row, .give = hexagon_give, .copied = hexagon_copied, .power = hexagon_power,
+    .has = tn_hex_has_row, .give = hexagon_give, .copied = hexagon_copied, .cache_list = tn_hex_disk_list, .cache_prune = tn_hex_disk_prune, .power = hexagon_power,
 };
 
 static tn_status hexagon_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)

@@ -78,14 +78,27 @@ static HVX_Vector least_q31(const tn_hx_requant *r, HVX_Vector below, HVX_Vector
     }
 }
 
+// Sums of float_rne whose lane of `doubts` is set, as the definition decides; sums: at most two more than the least. want: of the first.
+static void settle(int32_t *sums, HVX_Vector doubts, int32_t want, float scale)
+{
+    int32_t set[WORDS] __attribute__((aligned(128)));
+    TN_HX_V(set) = doubts;
+    for (int32_t i = 0; i < WORDS; i++) {
+        int32_t sum = sums[i] - 2;
+        while (set[i] && tn_requant_rne(sum, scale) < want + i) {
+            sum++;
+        }
+        sums[i] = set[i] ? sum : sums[i];
+    }
+}
+
 // Results are whole where sums are (result - 1/2) / factor. Products are below 256, so float32 is off by 2^-17 at most: in sums, 2^(e + 1 - 17).
 // Where twice that, and what the arithmetic here loses, is as much as the next whole number is away, the definition decides.
 static void find_firsts(firsts *first, const factor *f, const tn_hx_requant *r, int32_t zero, int32_t bound)
 {
     const int64_t half = f->sum_step / 2;
     const uint32_t near = (1u << (f->e + 17)) + (1u << (f->e + 8)) + 2;
-    const HVX_Vector one = Q6_V_vsplat_R(1), ones = Q6_V_vsplat_R(-1), least = Q6_V_vsplat_R(-bound), most = Q6_V_vsplat_R(bound + 1);
-    int32_t doubts[WORDS] __attribute__((aligned(128)));
+    const HVX_Vector ones = Q6_V_vsplat_R(-1), least = Q6_V_vsplat_R(-bound), most = Q6_V_vsplat_R(bound + 1);
     lanes at = ramp((-2 * (int64_t)zero - 1) * half, 2 * half);
     for (int32_t byte = 0; byte < 256; byte += WORDS, at = advance(at, 2 * WORDS * half)) {
         int32_t *sums = first->sums + byte;
@@ -95,19 +108,10 @@ static void find_firsts(firsts *first, const factor *f, const tn_hx_requant *r, 
         } else {
             const HVX_VectorPred sure = Q6_Q_vcmp_gt_VuwVuw(Q6_Vw_vadd_VwVw(at.fraction, Q6_V_vsplat_R((int32_t)near)),
                                                             Q6_V_vsplat_R((int32_t)(2 * near)));
-            const HVX_Vector doubt = f->e < MOST_EXPONENT ? Q6_V_vand_QnV(sure, ones) : ones;
-            TN_HX_V(sums) = Q6_Vw_vadd_VwVw(at.whole, one);
-            if (tn_hx_any(Q6_Q_vcmp_eq_VwVw(doubt, ones))) {
-                TN_HX_V(doubts) = doubt;
-                for (int32_t i = 0; i < WORDS; i++) {
-                    if (doubts[i]) {
-                        int32_t sum = sums[i] - 2;
-                        while (tn_requant_rne(sum, f->scale) < byte + i - zero) {
-                            sum++;
-                        }
-                        sums[i] = sum;
-                    }
-                }
+            const HVX_Vector doubts = f->e < MOST_EXPONENT ? Q6_V_vand_QnV(sure, ones) : ones;
+            TN_HX_V(sums) = Q6_Vw_vadd_VwVw(at.whole, Q6_V_vsplat_R(1));
+            if (tn_hx_any(Q6_Q_vcmp_eq_VwVw(doubts, ones))) {
+                settle(sums, doubts, byte - zero, f->scale);
             }
         }
         TN_HX_V(sums) = Q6_Vw_vmax_VwVw(Q6_Vw_vmin_VwVw(TN_HX_CV(sums), most), least);
