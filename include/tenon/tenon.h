@@ -337,8 +337,8 @@ typedef struct tenon_tensor {
    sign-extended), string cells as const char *. tenon_session_bind_input reads them where they lie, aligned to their element;
    tenon_session_bind_output writes a result where it shall be, aligned to 8 bytes (64 is best for both). Either is without any copy on the CPU
    where the model's input or output is a tensor; a result that is an input or a constant of the model is copied into its buffer. A device with memory
-   of its own copies (device_copied_bytes of STATISTICS counts it); hexagon shares what the session allocates: tenon_session_set_input, and results
-   read at tenon_session_output. A run refuses
+   of its own copies (device_copied_bytes of STATISTICS counts it); hexagon shares what the session allocates: tenon_session_lend_input or _set_input, and
+   results read at tenon_session_output. A run refuses
    a buffer of a wanted output that overlaps an input by reference or another such buffer (INVALID_ARGUMENT). Weights stay in the mapped file where their type and alignment allow (copied_bytes of MODEL tells
    what had to be copied) and packed weights are shared by all sessions of a model. */
 
@@ -347,6 +347,12 @@ typedef struct tenon_tensor {
    optimised again with it in this session, so it is meant for what changes rarely. */
 TENON_API tenon_status tenon_session_set_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims,
                                                const void *data, size_t bytes, tenon_error **error);
+
+/* Sets an input that the caller writes in place: *data is memory of the session's own, which the device shares where it can. Write there before
+   the run, and before each further one what changes; it stays until the input is set again, is cleared or the session ends. Not for strings,
+   optional inputs and those with an initialiser; 4- and 2-bit elements must be written as they are read. */
+TENON_API tenon_status tenon_session_lend_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims,
+                                                size_t bytes, void **data, tenon_error **error);
 
 /* Sets an input that is a sequence by copy of its items, and an optional one to none. */
 TENON_API tenon_status tenon_session_set_sequence(tenon_session *session, const char *name, const tenon_tensor *items, size_t count,

@@ -141,7 +141,8 @@ static void narrow(const tn_tensor *tensor)
     }
 }
 
-static tn_status copy_in(tenon_session *session, tn_input *input, size_t bytes, tn_diag *diag)
+// Memory of the session's own for the input: where the device shares memory, both see it.
+static tn_status make_held(tenon_session *session, tn_input *input, size_t bytes, tn_diag *diag)
 {
     if (input->held_bytes < bytes || !input->held) {
         tn_tensor_memory_give(session->context.memory, session->heap, input->held);
@@ -154,11 +155,30 @@ static tn_status copy_in(tenon_session *session, tn_input *input, size_t bytes, 
         }
         input->held_bytes = bytes;
     }
+    return TN_OK;
+}
+
+static tn_status copy_in(tenon_session *session, tn_input *input, size_t bytes, tn_diag *diag)
+{
+    TN_TRY(make_held(session, input, bytes, diag));
     if (bytes) {
         memmove(input->held, input->tensor.data, bytes);     // the caller may hand back what it borrowed
     }
     input->tensor.data = input->held;
     narrow(&input->tensor);
+    return TN_OK;
+}
+
+static tn_status check_dims(const char *name, int rank, const int64_t *dims, tn_diag *diag)
+{
+    if (rank < 0 || rank > TN_MAX_RANK || (rank && !dims)) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, name, "rank %d is not in 0 .. %d, or dims is NULL", rank, TN_MAX_RANK);
+    }
+    for (int i = 0; i < rank; i++) {
+        if (dims[i] < 0) {
+            return tn_fail(diag, TN_INVALID_ARGUMENT, name, "dim %d is %lld", i, (long long)dims[i]);
+        }
+    }
     return TN_OK;
 }
 
@@ -170,14 +190,7 @@ static tenon_status set_input(tenon_session *session, const char *name, tenon_dt
     tn_status status = tn_api_idle(session, &diag);
     const bool overrides = status == TN_OK && name && is_default(session->model, name);
     status = status != TN_OK || overrides ? status : find_input(session, name, &index, &diag);
-    if (status == TN_OK && (rank < 0 || rank > TN_MAX_RANK || (rank && !dims))) {
-        status = tn_fail(&diag, TN_INVALID_ARGUMENT, name, "rank %d is not in 0 .. %d, or dims is NULL", rank, TN_MAX_RANK);
-    }
-    for (int i = 0; status == TN_OK && i < rank; i++) {
-        if (dims[i] < 0) {
-            status = tn_fail(&diag, TN_INVALID_ARGUMENT, name, "dim %d is %lld", i, (long long)dims[i]);
-        }
-    }
+    status = status == TN_OK ? check_dims(name, rank, dims, &diag) : status;
     if (status != TN_OK) {
         return tn_api_fail(error, status, &diag);
     }
@@ -294,6 +307,46 @@ tenon_status tenon_session_set_input(tenon_session *session, const char *name, t
                                      const void *data, size_t bytes, tenon_error **error)
 {
     return set_input(session, name, dtype, rank, dims, data, bytes, true, error);
+}
+
+static tn_status lend_input(tenon_session *session, tn_input *input, const tn_value *value, tn_tensor given, size_t bytes, tn_diag *diag)
+{
+    given.data = input;        // something that is not NULL, and is not looked at
+    TN_TRY(check_input(session->model->import.graph, value, &given, bytes, diag));
+    if (value->kind != TN_KIND_TENSOR || given.dtype == TN_STRING) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, value->name, "only tensors that are neither optional nor strings can be written in place");
+    }
+    const bool fresh = input->held_bytes < bytes || !input->held;
+    input->set = false;
+    reset_objects(session, input);
+    TN_TRY(make_held(session, input, bytes, diag));
+    if (fresh) {
+        memset(input->held, 0, bytes);
+    }
+    given.data = input->held;
+    input->tensor = given;
+    input->set = true;
+    return TN_OK;
+}
+
+tenon_status tenon_session_lend_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims, size_t bytes,
+                                      void **data, tenon_error **error)
+{
+    tn_diag diag;
+    size_t index = 0;
+    if (!data) {
+        return tn_api_refuse(error, TN_INVALID_ARGUMENT, "tenon_session_lend_input", "data must not be NULL");
+    }
+    *data = NULL;
+    tn_status status = idle_input(session, name, &index, &diag);
+    status = status == TN_OK ? check_dims(name, rank, dims, &diag) : status;
+    if (status == TN_OK) {
+        tn_input *input = &session->inputs[index];
+        const tn_tensor given = {.dtype = (tn_dtype)dtype, .shape = tn_shape_of(rank, dims)};
+        status = lend_input(session, input, session->model->import.graph->inputs[index], given, bytes, &diag);
+        *data = status == TN_OK ? input->held : NULL;
+    }
+    return tn_api_fail(error, status, &diag);
 }
 
 tenon_status tenon_session_bind_input(tenon_session *session, const char *name, tenon_dtype dtype, int rank, const int64_t *dims,

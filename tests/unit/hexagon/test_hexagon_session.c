@@ -137,6 +137,66 @@ static void test_limit_of_copies(void **state)
     tenon_model_destroy(model);
 }
 
+static unsigned long long copied(tenon_session *session)
+{
+    char *json = NULL;
+    assert_int_equal(tenon_report(session, TENON_REPORT_STATISTICS, &json, NULL), TENON_OK);
+    const unsigned long long value = strtoull(strstr(json, "\"device_copied_bytes\":") + 22, NULL, 10);
+    tenon_report_destroy(json);
+    return value;
+}
+
+// From the bytes that the caller writes to those that it reads nothing is copied: both lie in memory that the DSP has mapped.
+static void test_lent(void **state)
+{
+    heard h = {0};
+    tenon_session *session = NULL;
+    tenon_error *error = NULL;
+    tenon_tensor out;
+    void *in = NULL, *again = NULL;
+    static uint8_t want[2][4096];
+    if (!hex_bench_present()) {
+        skip();
+    }
+    tenon_model *model = open_model(&h);
+    assert_int_equal(make_session(&session, model, 0, 0, &error), TENON_OK);
+    for (int i = 0; i < 2; i++) {
+        for (int k = 0; k < COUNT; k++) {
+            data[k] = (float)(k * (37 + 6 * i) % 101) / 25 - 2;
+        }
+        assert_int_equal(run(session, &error), TENON_OK);
+        assert_int_equal(tenon_session_output(session, 0, &out, &error), TENON_OK);
+        assert_true(out.bytes <= sizeof want[i]);
+        memcpy(want[i], out.data, out.bytes);
+    }
+    assert_memory_not_equal(want[0], want[1], out.bytes);
+    assert_int_equal(tenon_session_lend_input(session, "x", TENON_FLOAT32, 4, dims, 7, &in, &error), TENON_INVALID_ARGUMENT);
+    tenon_error_destroy(error);
+    error = NULL;
+    assert_null(in);
+    assert_int_equal(tenon_session_lend_input(session, "y", TENON_FLOAT32, 4, dims, sizeof data, &in, NULL), TENON_NOT_FOUND);
+    assert_int_equal(tenon_session_lend_input(session, "x", TENON_FLOAT32, 4, dims, sizeof data, NULL, NULL), TENON_INVALID_ARGUMENT);
+    assert_int_equal(tenon_session_lend_input(session, "x", TENON_FLOAT32, 4, dims, sizeof data, &in, &error), TENON_OK);
+    for (int i = 1; i >= 0; i--) {
+        for (int k = 0; k < COUNT; k++) {
+            ((float *)in)[k] = (float)(k * (37 + 6 * i) % 101) / 25 - 2;
+        }
+        assert_int_equal(tenon_session_run(session, NULL, 0, &error), TENON_OK);
+        assert_int_equal(tenon_session_output(session, 0, &out, &error), TENON_OK);
+        assert_memory_equal(out.data, want[i], out.bytes);
+    }
+    tn_hex_link *link = ((tn_hex_device *)session->devices[0])->link;
+    tn_hex_link_lock(link);
+    assert_non_null(tn_hex_buffer_find(link, in, sizeof data));
+    assert_non_null(tn_hex_buffer_find(link, out.data, out.bytes));
+    tn_hex_link_unlock(link);
+    assert_int_equal(copied(session), 0);
+    assert_int_equal(tenon_session_lend_input(session, "x", TENON_FLOAT32, 4, dims, sizeof data, &again, &error), TENON_OK);
+    assert_ptr_equal(in, again);
+    tenon_session_destroy(session);
+    tenon_model_destroy(model);
+}
+
 static void test_log(void **state)
 {
     heard h = {0};
@@ -317,8 +377,8 @@ static void test_counters(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_limit), cmocka_unit_test(test_limit_of_copies), cmocka_unit_test(test_log),  cmocka_unit_test(test_ring),
-        cmocka_unit_test(test_quit),  cmocka_unit_test(test_counters),
+        cmocka_unit_test(test_limit), cmocka_unit_test(test_limit_of_copies), cmocka_unit_test(test_lent), cmocka_unit_test(test_log),
+        cmocka_unit_test(test_ring),  cmocka_unit_test(test_quit),  cmocka_unit_test(test_counters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
