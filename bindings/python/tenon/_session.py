@@ -186,14 +186,15 @@ class _Shared:
         self.key, self.model, self.keep, self.users = key, model, keep, 0
 
     @classmethod
-    def take(cls, key: Any, open_one: Callable[[], Tuple[int, Any]]) -> "_Shared":
+    def take(cls, key: Any, open_one: Callable[[], Tuple[int, Any]], log: Any) -> "_Shared":
         with cls._lock:
             found = cls._known.get(key)
             if found:
                 found.users += 1
                 if cls._known.get(key) is found:  # not given back by a collection in between
                     return found
-        mine = cls(key, *open_one())
+        opened, held = open_one()
+        mine = cls(key, opened, (held, log))
         with cls._lock:
             if key not in cls._known:             # another thread may have been faster: then this one is its session's own
                 cls._known[key] = mine
@@ -313,7 +314,7 @@ class InferenceSession:
                 else:
                     same = (identity, os.getpid(), model_options.folder, model_options.no_optimise, model_options.limit_tensor_bytes,
                             model_options.limit_nodes, model_options.sha256, model_options.verify)
-                    self._shared = _Shared.take(same, lambda: self._open(model, model_options))
+                    self._shared = _Shared.take(same, lambda: self._open(model, model_options), self._log_fn)
                     self._model = self._shared.model
             finally:
                 lib.tenon_registry_destroy(model_options.registry)   # the model keeps it
@@ -371,10 +372,10 @@ class InferenceSession:
         if isinstance(model, (bytes, bytearray, memoryview)):
             held = _in_memory(model)
             opened = self._made(self._lib.tenon_model_open_memory, held.ctypes.data, held.size, c.byref(options))
-            return opened, (held, self._log_fn)
+            return opened, held
         if not isinstance(model, (str, os.PathLike)):
             raise Error(Status.INVALID_ARGUMENT, f"a model is a path or bytes, not {type(model).__name__}", "model")
-        return self._made(self._lib.tenon_model_open, _check.encode(model, "model"), c.byref(options)), self._log_fn
+        return self._made(self._lib.tenon_model_open, _check.encode(model, "model"), c.byref(options)), None
 
     def _describe(self, count: Callable, get: Callable) -> List[NodeArg]:
         result = []

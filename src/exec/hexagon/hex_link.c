@@ -114,11 +114,11 @@ static void end(tn_hex_link *link, bool asked)
 
 static void stop(tn_hex_link *link) { end(link, false); }
 
-// A program that answers goes by itself, so that on a phone its power votes and mappings go with it.
+// A program that answers goes by itself where it can.
 static void quit(tn_hex_link *link)
 {
     tn_diag ignored = {.status = TN_OK};
-    const bool idle = link->greeted && !link->late.waiting && tn_hex_link_running(link);
+    const bool idle = link->greeted && link->transport->quits && !link->late.waiting && tn_hex_link_running(link);
     tn_hex_call call = {.call = TN_HEX_CALL_QUIT, .place = "hexagon", .deadline_ns = tn_clock_ns() + QUIT_NS};
     end(link, idle && tn_hex_link_call(link, &call, &ignored) == TN_OK);
 }

@@ -20,6 +20,7 @@
 // How a DSP program is reached: through the emulator, or FastRPC on a phone. All are called under the link's lock.
 typedef struct tn_hex_transport {
     const char *name;
+    bool quits;               // a program that is told to quit goes by itself, and the next is another
     // Whether it can work here; *what: a fixed text, the reason why not.
     bool (*present)(const char **what);
     // Starts the program over the control page (page_fd, TN_HEX_PAGE bytes). *state belongs to the transport.

@@ -202,7 +202,7 @@ static void *carry_on(void *context)
 
 static void phone_stop(void *state, bool asked)
 {
-    (void)asked;      // closing the handle is the end of it either way
+    (void)asked;      // closing the handle is the end of it: the thread that serves there is for all handles of the process
     phone *p = state;
     if (!p) {
         return;
