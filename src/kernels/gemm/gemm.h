@@ -93,4 +93,18 @@ TN_GEMM_TIER(avx512)
 TN_GEMM_TIER(avx2)
 TN_GEMM_TIER(portable)
 
+// The rows of a tier, in a file that has run_matmul: products of floats, and those that keep constant columns as bf16.
+#define TN_GEMM_ROW(OP, TYPE, FORM, TIER, IMPL, CPU, TAG, VERSION)                                                           \
+    {                                                                                                                        \
+        .name = #OP "_" #TYPE "_" #TIER, .op = &tn_op_##OP, .types = {TN_F32, TN_F32, TN_F32, TN_F32},                       \
+        .layouts = {TN_LAYOUT_PLAIN, TN_LAYOUT_PLAIN, 0}, .impl = IMPL, .tag = TAG, .version = VERSION, .cpu = CPU,          \
+        .aligned_constants = true, .match = tn_##OP##_match_##TYPE, .cost = tn_matmul_cost_##FORM,                           \
+        .prepare = tn_matmul_prepare_##FORM, .run = run_matmul                                                               \
+    }
+#define TN_GEMM_ROWS(TIER, IMPL, CPU, VERSION, BF16_VERSION)                                                                 \
+    TN_GEMM_ROW(matmul, f32, TIER, TIER, IMPL, CPU, "gemm", VERSION),                                                        \
+    TN_GEMM_ROW(gemm, f32, TIER, TIER, IMPL, CPU, "gemm", VERSION),                                                          \
+    TN_GEMM_ROW(matmul, bf16, bf16_##TIER, TIER, IMPL, CPU | TN_CPU_BF16_WEIGHTS, "gemm_bf16", BF16_VERSION),                \
+    TN_GEMM_ROW(gemm, bf16, bf16_##TIER, TIER, IMPL, CPU | TN_CPU_BF16_WEIGHTS, "gemm_bf16", BF16_VERSION)
+
 #endif
