@@ -481,25 +481,25 @@ SPANS(1, 0) SPANS(1, 1) SPANS(2, 0) SPANS(2, 1)
 
 // Vectors [from, end) of a tile of eight channels in a narrow mode. Where they are odd and steps are few, one more: planes have room for
 // it, and a vector alone takes longer. again: the way of the vectors that are left.
-static void run_pairs(const conv_tile *t, tn_hx_conv_job job, int32_t from, int32_t end, tn_hx_conv_pairs_fn *pairs, span_fn *again)
+static void run_pairs(const conv_tile *t, tn_hx_conv_job *job, int32_t from, int32_t end, tn_hx_conv_pairs_fn *pairs, span_fn *again)
 {
     if ((end - from) % 2 && t->steps > FEW_STEPS) {
         end--;
         again(t, end, end + 1);
     }
-    job.pairs = (end - from + 1) / 2;
-    while (job.pairs > 0) {
-        const int32_t at = from * TN_HX_VECTOR, all = job.pairs;
-        job.x = t->x + t->offsets[0] + at;
-        job.to[0] = t->to[0] + at;
-        job.to[1] = t->to[1] + at;
-        const int32_t left = pairs(&job);
+    job->pairs = (end - from + 1) / 2;
+    while (job->pairs > 0) {
+        const int32_t at = from * TN_HX_VECTOR, all = job->pairs;
+        job->x = t->x + t->offsets[0] + at;
+        job->to[0] = t->to[0] + at;
+        job->to[1] = t->to[1] + at;
+        const int32_t left = pairs(job);
         from += 2 * (all - left);
         if (left > 0) {
             again(t, from, from + 2);
             from += 2;
         }
-        job.pairs = left - 1;
+        job->pairs = left - 1;
     }
 }
 
@@ -550,7 +550,7 @@ static void run_job(void *context, uint32_t index)
             job.bits = ((2 << down) - 1) * 0x00010001;
         }
         if (quads == 2 && t.steps > 1 && pairs) {
-            run_pairs(&t, job, from, end, pairs, span);
+            run_pairs(&t, &job, from, end, pairs, span);
         } else {
             span(&t, from, end);
         }
