@@ -467,7 +467,7 @@ static void drop_first(tn_program *program)
 static bool outgrown(tn_program *program)
 {
     const tn_plan_context *context = program->context;
-    const bool old = program->plans->lean && context->around > 0 && program->plans->serial <= context->plans_before;
+    const bool old = program->plans->lean && context->around > 0 && program->plans->lean != context->runs;
     if (!old && has_room(program->context, tn_plan_peak(program->plans))) {
         return false;
     }
@@ -761,7 +761,7 @@ static tn_status make_leaner(tn_program *program, tn_run *run, const tn_tensor *
 
 tn_status tn_program_run(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
 {
-    program->context->plans_before = program->context->around ? program->context->plans_before : program->context->plans;
+    program->context->runs += program->context->around == 0;
     tn_status status = tn_program_prepare(program, inputs, run->diag);
     bool planned = status == TN_OK;
     uint64_t spare = 0;

@@ -232,7 +232,7 @@ static tn_status make(tn_plan **out, const tn_plan_request *request, tn_plan_con
                        (unsigned long long)all);
     }
     plan->serial = ++context->plans;
-    plan->lean = thrift.byte_ns > 0;
+    plan->lean = thrift.byte_ns > 0 ? context->runs : 0;
     *out = plan;
     return TN_OK;
 }

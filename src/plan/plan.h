@@ -102,7 +102,7 @@ typedef struct tn_plan {
     unsigned runs;
     uint64_t counted;                 // by the last run that succeeded, at most at one time: tn_plan_peak of this plan, of later stages and bodies, and the pool
     uint64_t serial;                  // distinct in its session, rising
-    bool lean;                        // made for less room than it would use
+    uint64_t lean;                    // the run in which it was made for less room than it would use; 0: it was not
 } tn_plan;
 
 // Bits of tn_plan_context.strict, those of tenon.h: what is an error instead of a warning.
@@ -144,7 +144,7 @@ typedef struct tn_plan_context {
     tn_device *memory;                // whose memory arenas, results and inputs lie in; NULL: the heap
     // counters
     uint64_t fallbacks, plans, hits, steps;
-    uint64_t plans_before;            // this run
+    uint64_t runs;                    // begun; the last is the one that goes on
     uint64_t device_fallbacks;        // nodes that the named device does not run, and devices that failed
     uint64_t precision_events;        // nodes computed in another precision than asked for
     uint64_t planning_ns;             // spent in tn_plan_make
