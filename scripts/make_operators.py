@@ -24,6 +24,11 @@ Made by `scripts/make_operators.py` from the library itself; do not edit. The sa
 do where a composition is built. *Types* are those of the operand that takes most, in short: f32 f64 f16 bf16, i8 to i64, u8 to u64, i4 u4 i2 u2,
 f8 (four kinds) e8m0 f4, bool, str, c64 c128. *Kernels* are the instruction sets with fast rows (p portable, a2 AVX2, a5 AVX-512, v VNNI, b AVX512-BF16,
 x AMX); all else runs by a reference kernel in plain C. *Moved* operators become one copy whatever their own rows are. *cl*: the OpenCL device has a kernel.
+
+Softmax of a row that is -infinity throughout is NaN, in ONNX, onnxruntime and PyTorch as here. Attention whose mask lets a query see no key gives 0
+there, in ONNX's reference, onnxruntime's Attention and PyTorch's `scaled_dot_product_attention` as here. Attention written out in products
+and Softmax is one operator where it can be fused, and then gives 0 too: what the framework gave that it was exported from. As written
+(`optimise=False`) it gives NaN, as onnxruntime does.
 """
 SHORT = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "string": "str", "complex64": "c64", "complex128": "c128",
          "float8_e8m0fnu": "e8m0", "float4_e2m1fn": "f4"}

@@ -347,6 +347,31 @@ class Failing(unittest.TestCase):
                 self.assertNotEqual(failure(call).status, tenon.Status.OK)
             session.run(None, {"image": x})
 
+    def test_queries_that_see_no_key(self):
+        # 0 by the operator, also where products and a softmax became it; NaN as written. What sees a key is the same in all of them.
+        dims, r = [1, 2, 16, 32], np.random.default_rng(7)
+        mask = np.zeros((16, 16), np.float32)
+        mask[3], mask[5, 2:] = -np.inf, -np.inf
+        q, k, v = (r.standard_normal(dims, np.float32) for _ in range(3))
+        inputs = [(n, FLOAT, dims) for n in "qkv"] + [("mask", FLOAT, [16, 16])]
+        written = [tiny.node("Transpose", ["k"], ["kt"], perm=[0, 1, 3, 2]), tiny.node("MatMul", ["q", "kt"], ["s"]),
+                   tiny.node("Div", ["s", "root"], ["d"]), tiny.node("Add", ["d", "mask"], ["m"]), tiny.node("Softmax", ["m"], ["p"], axis=-1),
+                   tiny.node("MatMul", ["p", "v"], ["y"])]
+        models = {nodes: tiny.model(nodes, inputs, [("y", FLOAT, dims)], [tiny.tensor(FLOAT, [], [32 ** 0.5], "root")], opset=23)
+                  for nodes in (tuple(written), (tiny.node("Attention", ["q", "k", "v", "mask"], ["y"]),))}
+        want = None
+        for nodes, model in models.items():
+            for optimise in (True, False):
+                with tenon.InferenceSession(model, threads=1, optimise=optimise) as session:
+                    out, = session.run(None, {"q": q, "k": k, "v": v, "mask": mask})
+                    fused = any(n["op"] == "attention" for n in session.report("explain")["nodes"])
+                self.assertEqual(fused, optimise or len(nodes) == 1)
+                unseen = out[:, :, 3].copy()
+                self.assertTrue((unseen == 0).all() if fused else np.isnan(unseen).all())
+                out[:, :, 3] = 0
+                want = out if want is None else want
+                np.testing.assert_allclose(out, want, rtol=1e-4, atol=1e-5)
+
     def test_a_text_is_no_list_of_names(self):
         session, feeds = tenon.InferenceSession(str(DIGITS)), {"image": self.image}
         shapes = {"image": (1, 1, 28, 28)}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention written out: the product of queries and keys, a mask, softmax, the product with the values. Where heads were split from rows by a
 // reshape and a transpose and are joined again the same way, the operator takes and makes the rows as they are.
-// A row that sees no key, all of whose mask is -infinity, is NaN as written and 0 here, as the operator says.
+// A row that sees no key, all of whose mask is -infinity, is NaN as written and 0 here, as the operator says: frameworks' own attention,
+// which such products were exported from, gives 0 (docs/operators.md).
 // The first step needs no shapes but ranks, the second finds more when they are concrete.
 // Ownership: the caller's graph. Threads: one per graph.
 #include "pass/fuse/fuse.h"
