@@ -17,8 +17,8 @@ nanoseconds for a node, the least and the median of the rounds. --library adds o
 memory: peak resident memory of a process that opens the model and runs it three times, less that of the same process before it loaded
 the engine. Inputs are case0/in_0.npy and so on beside the model where they fit, else ones; OPEN: what dims that the model leaves open become then. FOLDER: where NAME.ncnn.param and .bin of the same models lie.
 
-Engines that are not installed (onnxruntime, ncnn as Python modules) are left out and named. Needs numpy; PYTHONPATH and TENON_LIBRARY as
-for the Python binding.
+Engines that are not installed (onnxruntime, ncnn, torch as Python modules; torch in overhead alone) are left out and named. Needs numpy;
+PYTHONPATH and TENON_LIBRARY as for the Python binding.
 """
 import argparse
 import json
@@ -85,6 +85,24 @@ def runner(engine, folder, nodes):
             return extractor.extract(f"x{nodes}")
         run.keep = net, mat
         return run
+    if engine == "torch":
+        import torch
+
+        torch.set_num_threads(1)
+        weights = [torch.eye(SIDE) + 1e-6 * n for n in range(nodes)]
+
+        def chain(at):
+            for w in weights:
+                at = at @ w
+            return at
+
+        tensor = torch.from_numpy(x)
+        traced = torch.jit.trace(chain, tensor)
+
+        def run():
+            with torch.inference_mode():
+                return traced(tensor)
+        return run
     import tenon
 
     session = tenon.InferenceSession(path + ".onnx", threads=1, limit_nodes=0)
@@ -111,7 +129,7 @@ def worker_overhead(engine, folder, nodes):
 
 
 def overhead(arguments):
-    engines = [("tenon", {}), ("onnxruntime", {}), ("ncnn", {})]
+    engines = [("tenon", {}), ("onnxruntime", {}), ("ncnn", {}), ("torch", {})]
     engines[1:1] = [(name, {"TENON_LIBRARY": path}) for name, _, path in (l.partition("=") for l in arguments.library)]
     with tempfile.TemporaryDirectory() as folder:
         write_chain(Path(folder), arguments.nodes)
