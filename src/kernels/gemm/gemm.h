@@ -28,6 +28,8 @@ typedef struct tn_gemm {
     const uint16_t *b_bf16;             // instead of b: the packed columns as bf16
     float *panels;                      // with b_bf16 and more rows than streams take: for each thread's slot room for columns as floats
     size_t panel_floats;                // of a slot: tn_gemm_panel_floats
+    float *rooms;                       // for each thread's slot room for the rows of an item by strips; NULL: rows are read where they lie
+    size_t room_floats;                 // of a slot: tn_gemm_room_floats
     ptrdiff_t ldb;
     const float *b_last;                // with ldb: the last group, packed, where n is no multiple of the lanes
     float *c;                           // [batch][m, n] dense, rows ldc apart
@@ -51,6 +53,13 @@ void tn_gemm_block_bf16(tn_gemm *gemm, const tn_tile_facts *facts, size_t l2);  
 
 // Room for one slot's columns of a product with b_bf16; 0: it needs none.
 size_t tn_gemm_panel_floats(const tn_gemm *gemm, const tn_tile_facts *facts);
+
+// Rows that lie a multiple of so many floats (a page) apart fall into one set of the first-level cache.
+#define TN_GEMM_ALIAS 1024
+#define TN_GEMM_GAP 16               // floats between rows that are copied to lie apart
+
+// Room for one slot's rows of a product by strips, the rows of A being lda apart; 0: they do not fall into one set, or are few.
+size_t tn_gemm_room_floats(const tn_gemm *gemm, const tn_tile_facts *facts);
 
 void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm);
 

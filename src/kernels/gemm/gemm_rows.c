@@ -31,8 +31,8 @@ typedef struct matmul_params {
     tn_act act;
     bool b_constant, b_in_place, copy_a, copy_bias;
     bool bf16;                   // packed columns are bf16
-    unsigned slots;              // that there are panels for
-    size_t panels_at;
+    unsigned slots;              // that there are panels or rooms for; 0: there are none
+    size_t panels_at, rooms_at;
     ptrdiff_t a_row;             // floats from row to row in the copy of a
     size_t bias_at, a_at, b_at;  // bytes in the workspace
     size_t b_floats;             // of one packed matrix, or of the last group
@@ -257,17 +257,16 @@ static tn_status prepare_b(tn_prepare *prepare, matmul_params *x)
 }
 
 // Rows that lie a multiple of the page size apart would fall into one set of the first-level cache, which holds about 8 to 12 of
-// them: such an A is copied with a few floats between the rows. A transposed A is copied row by row anyway.
-#define ALIAS_FLOATS 1024
+// them: where a tile has more, such an A is copied with a few floats between the rows; strips copy their items' rows (gemm_run.c). A
+// transposed A is copied row by row anyway.
 #define ALIAS_ROWS 8
-#define ROW_GAP 16
 
 static tn_status prepare_a(tn_prepare *prepare, matmul_params *x)
 {
     const product *p = &x->product;
-    const bool alias = p->k % ALIAS_FLOATS == 0 && p->k > 0 && TN_MIN(p->m, (int64_t)x->facts->max_p[2]) > ALIAS_ROWS;
-    x->copy_a = p->trans_a || alias;
-    x->a_row = p->k + (alias ? ROW_GAP : 0);
+    const bool alias = p->k % TN_GEMM_ALIAS == 0 && p->k > 0;
+    x->copy_a = p->trans_a || (alias && TN_MIN(p->m, (int64_t)x->facts->max_p[2]) > ALIAS_ROWS);
+    x->a_row = p->k + (alias && x->copy_a ? TN_GEMM_GAP : 0);
     x->gemm.lda = x->a_row;
     for (int d = 0; d < p->batch_rank; d++) {
         x->gemm.a_batch[d] = (ptrdiff_t)p->a_batch[d] * (ptrdiff_t)p->m * x->a_row;
@@ -280,6 +279,18 @@ static tn_status prepare_a(tn_prepare *prepare, matmul_params *x)
         return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the copy of operand 0 does not fit in memory");
     }
     return tn_scratch_add(prepare, rows, sizeof(float), &x->a_at);
+}
+
+// Room for the rows of strips that would fall into one set of the first-level cache, where the product goes by strips: without a bias of
+// rows, and with a factor only if it goes into columns that a run packs.
+static tn_status prepare_rooms(tn_prepare *prepare, matmul_params *x)
+{
+    if (x->bf16 || x->product.bias == BIAS_ROWS || (x->gemm.alpha != 1.0f && x->b_constant)) {
+        return TN_OK;
+    }
+    x->gemm.room_floats = tn_gemm_room_floats(&x->gemm, x->facts);
+    x->slots = x->gemm.room_floats > 0 ? TN_MAX(1u, prepare->query->threads) : 0;
+    return tn_scratch_add(prepare, x->gemm.room_floats, x->slots * sizeof(float), &x->rooms_at);
 }
 
 static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts, bool bf16)
@@ -320,7 +331,8 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts, bool b
         TN_TRY(tn_scratch_add(prepare, (size_t)TN_MAX(p->m, p->n), sizeof(float), &x->bias_at));
     }
     TN_TRY(prepare_a(prepare, x));
-    return prepare_b(prepare, x);
+    TN_TRY(prepare_b(prepare, x));
+    return prepare_rooms(prepare, x);
 }
 
 // ---- running: the workspace is filled first ----
@@ -381,6 +393,7 @@ static void fill_workspace(const tn_call *call, const matmul_params *x, tn_gemm 
     const int lanes = x->facts->lanes;
     char *scratch = call->scratch;
     g->a = call->in[0]->data;
+    g->rooms = g->room_floats > 0 ? (float *)(scratch + x->rooms_at) : NULL;
     if (x->copy_a) {
         fill f = {x, g->tiles, call->in[0]->data, (float *)(scratch + x->a_at), 1.0f};
         g->a = f.dst;
@@ -445,8 +458,8 @@ tn_status tn_matmul_run_f32(const tn_call *call, const tn_tiles *tiles)
     }
     set_bias(call, x, &g);
     fill_workspace(call, x, &g);
-    // Panels are for as many slots as the plan knew of.
-    tn_gemm_run(x->bf16 && tn_workers_count(call->workers) > x->slots ? NULL : call->workers, &g);
+    // Panels and rooms are for as many slots as the plan knew of.
+    tn_gemm_run(x->slots > 0 && tn_workers_count(call->workers) > x->slots ? NULL : call->workers, &g);
     return TN_OK;
 }
 

@@ -8,6 +8,8 @@
 
 #include "base/macros.h"
 
+#include <string.h>
+
 typedef struct grid {
     const tn_gemm *gemm;
     bool stream;                 // few rows: by tn_stream_fn
@@ -179,8 +181,9 @@ static const float no_bias[32];   // two vectors of any tier
 // Bytes of the next group that all tiles of rows together ask for in a block of steps: a little more than there are.
 #define ASK_BYTES 1024
 
-// A whole group by the rows of an item, k steps k0 .. k1 - 1.
-static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t group, int64_t k0, int64_t k1, const float *ask)
+// A whole group by the rows of an item, k steps k0 .. k1 - 1 of A, which begin at a, rows a_row apart.
+static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t group, int64_t k0, int64_t k1, const float *a, ptrdiff_t a_row,
+                      const float *ask)
 {
     const tn_gemm *g = w->gemm;
     const int width = 2 * g->tiles->facts->lanes;
@@ -189,9 +192,9 @@ static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t gro
     tn_tile ends;
     tn_tile_set_act(&ends, g->act);
     tn_strip t = {
-        .a = x->a + u->m0 * g->lda + k0,
+        .a = a,
         .b = x->b + n0 * g->k + k0 * width,
-        .a_row = g->lda,
+        .a_row = a_row,
         .a_block = TN_TILE_BLOCK(g->tiles->facts->lanes),
         .c_row = g->ldc,
         .c_vec = g->tiles->facts->lanes,
@@ -223,15 +226,26 @@ static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t gro
     }
 }
 
-static void run_strips(const grid *w, const matrix *x, const unit *u)
+// A tile's rows and the next one's, which it asks for, are more than a set of the first-level cache holds: where they would fall into one, the
+// steps of an item are copied with a gap between the rows. They then also use all of the second-level cache.
+static void run_strips(const grid *w, const matrix *x, const unit *u, float *room)
 {
     const tn_gemm *g = w->gemm;
     const int width = 2 * g->tiles->facts->lanes;
+    const bool copy = room && u->g1 - u->g0 > 1;
+    const ptrdiff_t a_row = copy ? g->strip_steps + TN_GEMM_GAP : g->lda;
     for (int64_t k0 = 0; k0 < g->k; k0 += g->strip_steps) {
         const int64_t k1 = TN_MIN(g->k, k0 + g->strip_steps);
+        const float *a = x->a + u->m0 * g->lda + k0;
+        if (copy) {
+            for (int64_t i = 0; i < u->m1 - u->m0; i++) {
+                memcpy(room + i * a_row, a + i * g->lda, (size_t)(k1 - k0) * sizeof(float));
+            }
+            a = room;
+        }
         for (int64_t group = u->g0; group < u->g1; group++) {
             if ((group + 1) * width <= g->n) {
-                run_strip(w, x, u, group, k0, k1, x->b + (group + 1 < u->g1 ? (group + 1) * width * g->k + k0 * width : 0));
+                run_strip(w, x, u, group, k0, k1, a, a_row, x->b + (group + 1 < u->g1 ? (group + 1) * width * g->k + k0 * width : 0));
             } else {
                 run_group(w, x, u, group, k0, k1, NULL, NULL);
             }
@@ -282,6 +296,7 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
     const grid *w = context;
     const tn_gemm *g = w->gemm;
     float *panel = g->b_bf16 ? g->panels + slot * g->panel_floats : NULL;
+    float *room = g->rooms ? g->rooms + slot * g->room_floats : NULL;
     for (size_t i = first; i < first + count; i++) {
         // groups vary fastest: neighbours share the rows
         const int64_t item_n = (int64_t)i % w->items_n, item_m = (int64_t)i / w->items_n % w->items_m;
@@ -297,7 +312,7 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
         } else if (g->b_bf16) {
             run_bf16(w, &x, &u, panel);
         } else if (w->strips) {
-            run_strips(w, &x, &u);
+            run_strips(w, &x, &u, room);
         } else if (g->few) {
             run_few(w, &x, &u);
         } else {
@@ -375,6 +390,13 @@ static void block_strips(tn_gemm *gemm, const tn_tile_facts *facts, double cache
     gemm->strip_steps = (tn_tile_cuts(k, tn_tile_cuts(k, STRIP_STEPS)) + 15) / 16 * 16;
     const int64_t most = TN_MAX(4, (int64_t)(cache / 2.0 / (4.0 * (double)TN_MIN(k, gemm->strip_steps) * (double)p)));
     gemm->strip_rows = tn_tile_cuts(tiles, tn_tile_cuts(tiles, most)) * p;
+}
+
+size_t tn_gemm_room_floats(const tn_gemm *gemm, const tn_tile_facts *facts)
+{
+    const int64_t p = facts->max_p[2];
+    const bool alias = gemm->lda % TN_GEMM_ALIAS == 0 && gemm->lda > 0;
+    return gemm->strips && alias && gemm->m > p ? (size_t)(TN_MIN(gemm->m, gemm->strip_rows) * (gemm->strip_steps + TN_GEMM_GAP)) : 0;
 }
 
 // When columns pass by, B that fits in half of the second-level cache stays there. Else it comes in chunks of a quarter, so that the next

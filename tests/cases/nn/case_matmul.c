@@ -28,6 +28,13 @@ static const product products[] = {
     {{2, {7, 300}}, {2, {270, 300}}, TRANS_B | WEIGHT | BIAS, TN_LOOP_CLIP},
     {{2, {41, 1555}}, {2, {1555, 37}}, WEIGHT | BIAS | RESIDUAL, TN_LOOP_GELU},
     {{2, {71, 779}}, {2, {779, 32}}, WEIGHT | RESIDUAL, TN_LOOP_CLIP},
+    // Rows a page apart: several tiles of them, one and several groups, the last one not whole.
+    {{2, {150, 1024}}, {2, {1024, 35}}, WEIGHT | BIAS | RESIDUAL, TN_LOOP_CLIP},
+    {{2, {29, 3072}}, {2, {3072, 48}}, BIAS | HALF, TN_LOOP_GELU},
+    {{3, {2, 27, 1024}}, {3, {2, 1024, 34}}, WEIGHT, TN_LOOP_CONST},
+    {{2, {31, 1024}}, {2, {33, 1024}}, TRANS_B | WEIGHT | HALF, TN_LOOP_CONST},
+    {{2, {1024, 37}}, {2, {1024, 32}}, TRANS_A, TN_LOOP_CONST},
+    {{2, {26, 2048}}, {2, {2048, 16}}, WEIGHT, TN_LOOP_RELU},
     {{1, {40}}, {2, {40, 9}}, 0, TN_LOOP_CONST},
     {{2, {9, 40}}, {1, {40}}, 0, TN_LOOP_CONST},
     {{1, {67}}, {1, {67}}, 0, TN_LOOP_CONST},
@@ -62,6 +69,7 @@ static const gemm gemms[] = {
     {6, 5, 8, TRANS_B, {0, {0}}, 1, 1},
     {6, 5, 8, 0, {1, {1}}, 1, 0},
     {12, 13, 14, 0, {-1, {0}}, 1.5, 1},
+    {28, 33, 1024, WEIGHT, {2, {28, 1}}, 1, 1},
     {3, 4, 0, 0, {1, {4}}, 1, 1},
     {0, 4, 5, 0, {1, {4}}, 1, 1},
 };
