@@ -209,7 +209,7 @@ def _open() -> c.CDLL:
 
 
 def check(status: int, error: c.c_void_p) -> None:
-    """Turns a failure into tenon.Error and frees the C error object."""
+    """Turns a failure into tenon.Error and frees the C error object; the pointer, which further calls may use, is cleared."""
     if status == Status.OK:
         return
     lib = library()
@@ -219,6 +219,7 @@ def check(status: int, error: c.c_void_p) -> None:
         raise Error(status, text(lib.tenon_error_message(error)), text(lib.tenon_error_place(error)))
     finally:
         lib.tenon_error_destroy(error)
+        error.value = None                         # else the next failure would free it again, to put its own in its place
 
 
 def text(value: Optional[bytes]) -> str:

@@ -253,6 +253,24 @@ class Bindings(unittest.TestCase):
         del feed, held[:]
         self.assertIsNone(last())                        # the session keeps no array
 
+    def test_runs_that_fail_again_and_again(self):
+        session = tenon.InferenceSession(tiny.model([tiny.node("Gather", ["x", "i"], ["y"])], [("x", FLOAT, [4, 3]), ("i", INT64, [2])],
+                                                    [("y", FLOAT, [2, 3])]), threads=1)
+        x, good, bad = np.ones((4, 3), np.float32), np.array([0, 1]), np.array([0, 9])
+        binding = session.io_binding()
+        for _ in range(20):
+            for index in (bad, good, bad, bad):
+                feeds = {"x": x, "i": index}
+                for name, array in feeds.items():
+                    binding.bind_input(name, array)
+                binding.bind_output("y", np.zeros((2, 3), np.float32))
+                for run in (lambda: session.run(None, feeds), binding.run):
+                    if index is good:
+                        np.testing.assert_array_equal(run()[0], x[:2])
+                    else:
+                        with self.assertRaisesRegex(tenon.Error, "9"):
+                            run()
+
     def test_results_that_change_their_shape_do_so_in_a_binding_too(self):
         session = tenon.InferenceSession(one_op("NonZero", FLOAT, [4], out_dims=[1, "n"]), threads=1)
         x, out = np.ones(4, np.float32), np.zeros((1, 4), np.int64)
