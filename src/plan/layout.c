@@ -473,7 +473,7 @@ static tn_status insert_conversion(tn_work *work, tn_value *value, uint8_t layou
     fresh->shape = known.shape;
     work->layout[fresh->id] = layout;
     work->planned[node->id] = true;
-    work->device[node->id] = value->producer ? work->device[value->producer->id] : work->device[before->id];
+    work->device[node->id] = work->context->devices[work->context->n_devices - 1]->vtable->name;   // behind a sub-flow as elsewhere
     work->plan->n_conversions += !tn_work_made_once(node);
     for (size_t u = value->n_uses; u-- > 0;) {
         const tn_use use = value->uses[u];

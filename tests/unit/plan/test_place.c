@@ -13,10 +13,13 @@
 #include "ops/control/op_flow.h"
 #include "ops/math/op_binary.h"
 #include "ops/math/op_unary.h"
+#include "ops/move/op_relayout.h"
+#include "ops/nn/op_conv.h"
 #include "ops/nn/op_matmul.h"
 #include "ops/op_eval.h"
 #include "pass/pass.h"
 #include "plan/report/bids.h"
+#include "support/graph_text.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -454,6 +457,40 @@ static void nodes_that_have_no_room_stay_on_the_cpu(void **unused)
     assert_true(crowded > 20 && whole > 5);
 }
 
+// A conversion of layout runs on the CPU, behind a sub-flow too, and plans say so.
+static void conversions_behind_a_sub_flow_are_the_cpus(void **unused)
+{
+    fixture f;
+    tn_plan *plan = NULL;
+    (void)unused;
+    open_fixture(&f);
+    f.a.lacks = f.b.lacks = &tn_op_conv;
+    f.b.per_element = 1000;
+    f.context.device = "sim_a";
+    tn_graph *g = tn_graph_parse("graph \"g\" (%x: float32[1,32,24,24]) -> (%y)\n"
+                                 "  %s = sin(%x)\n"
+                                 "  %a = conv(%s, %w: const float32[32,32,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n"
+                                 "  %y = conv(%a, %v: const float32[32,32,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n",
+                                 &f.heap, &f.diag);
+    assert_non_null(g);
+    assert_int_equal(tn_infer_graph(g, &f.heap, &f.diag), TN_OK);
+    const tn_fact fact = {.dtype = TN_F32, .shape = g->inputs[0]->shape};
+    const tn_plan_request request = {.graph = g, .inputs = &fact};
+    assert_int_equal(tn_plan_make(&plan, &request, &f.context, &f.diag), TN_OK);
+    int flows = 0, conversions = 0;
+    for (size_t i = 0; i < plan->n_steps; i++) {
+        const bool flow = plan->steps[i].call.op == &tn_op_flow;
+        flows += flow;
+        conversions += plan->steps[i].call.op == &tn_op_relayout;
+        assert_string_equal(plan->steps[i].device, flow ? "sim_a" : "cpu");
+    }
+    assert_int_equal(flows, 1);
+    assert_true(conversions > 0);
+    tn_plan_destroy(plan);
+    tn_graph_destroy(g);
+    close_fixture(&f);
+}
+
 // ---- composites by their parts ----
 
 static tn_graph *one_composite(tn_heap *heap)
@@ -689,7 +726,8 @@ static void recorded_runs_are_timed_inside_of_flows(void **unused)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(the_split_is_the_cheapest), cmocka_unit_test(flows_run_and_a_dead_device_is_left_out),
-                                       cmocka_unit_test(nodes_that_have_no_room_stay_on_the_cpu), cmocka_unit_test(a_composite_is_taken_apart_where_that_is_cheaper),
+                                       cmocka_unit_test(nodes_that_have_no_room_stay_on_the_cpu),
+                                       cmocka_unit_test(conversions_behind_a_sub_flow_are_the_cpus), cmocka_unit_test(a_composite_is_taken_apart_where_that_is_cheaper),
                                        cmocka_unit_test(fall_backs_are_told_and_strict_refuses_them),
                                        cmocka_unit_test(explain_tells_prices_and_refusals),
                                        cmocka_unit_test(recorded_runs_are_timed_inside_of_flows)};
