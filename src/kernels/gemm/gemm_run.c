@@ -325,6 +325,7 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
 #define ITEM_NS_LEAST 8000.0
 #define ITEM_NS_MOST 80000.0
 #define ITEMS_PER_THREAD 6
+#define COPY_GROUPS 4   // for each tile of rows in an item that copies its rows: it is to use them often
 
 static void share_out(grid *w, int64_t matrices, unsigned threads)
 {
@@ -333,6 +334,7 @@ static void share_out(grid *w, int64_t matrices, unsigned threads)
     const int64_t p = facts->max_p[w->widest];
     // A step of one tile of rows and one group; memory may be what takes the time.
     const double tile_ns = TN_MAX(tn_tile_cost(facts, TN_MIN(p, g->m), w->widest, w->widest), w->widest * facts->lanes * 4.0 / 20.0) * (double)g->k;
+    const int64_t wide = w->strips && g->rooms ? COPY_GROUPS : 1;
     for (;;) {
         const int64_t tiles = tn_tile_cuts(w->rows_item, p);
         w->items_m = tn_tile_cuts(g->m, w->rows_item);
@@ -342,7 +344,7 @@ static void share_out(grid *w, int64_t matrices, unsigned threads)
         if (threads <= 1 || !few || ns < 2.0 * ITEM_NS_LEAST || (tiles == 1 && w->groups_item == 1)) {
             return;
         }
-        if (w->groups_item >= tiles) {
+        if (tiles == 1 || w->groups_item >= wide * tiles) {
             w->groups_item = (w->groups_item + 1) / 2;
         } else {
             w->rows_item = (tiles + 1) / 2 * p;
