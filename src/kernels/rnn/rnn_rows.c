@@ -96,18 +96,34 @@ static int64_t row_of(const tn_rnn *d, int64_t column)
     return h < d->hidden ? gate * d->hidden + h : -1;
 }
 
+// A row of weights is a column here: squares of this many steps by one vector are turned, so that a line is read once.
+#define PACK_SQUARE 16
+
+// One vector of columns, k steps that lie `step` floats apart.
+static void pack_vector(float *to, ptrdiff_t step, const void *from, const tn_rnn *d, int64_t direction, int64_t column, int64_t k)
+{
+    for (int64_t i0 = 0; i0 < k; i0 += PACK_SQUARE) {
+        const int64_t i1 = TN_MIN(k, i0 + PACK_SQUARE);
+        for (int lane = 0; lane < d->facts->lanes; lane++) {
+            const int64_t row = row_of(d, column + lane), at = (direction * d->gates * d->hidden + row) * k;
+            for (int64_t i = i0; i < i1; i++) {
+                to[i * step + lane] = row < 0 ? 0.0f : tn_load_f32(from, (size_t)(at + i));
+            }
+        }
+    }
+}
+
 // Columns in groups of q vectors, as gemm.h has them, one direction after another.
 static void pack_columns(float *to, const void *from, const tn_rnn *d, int64_t k, int q)
 {
+    const int vl = d->facts->lanes;
     for (int64_t direction = 0; direction < d->directions; direction++) {
-        for (int64_t group = 0; group * q * d->facts->lanes < d->columns; group++) {
-            const int64_t n0 = group * q * d->facts->lanes, width = TN_MIN((int64_t)q * d->facts->lanes, d->columns - n0);
-            for (int64_t i = 0; i < k; i++) {
-                for (int64_t n = n0; n < n0 + width; n++) {
-                    const int64_t row = row_of(d, n);
-                    *to++ = row < 0 ? 0.0f : tn_load_f32(from, (size_t)((direction * d->gates * d->hidden + row) * k + i));
-                }
+        for (int64_t n0 = 0; n0 < d->columns; n0 += (int64_t)q * vl) {
+            const int64_t width = TN_MIN((int64_t)q * vl, d->columns - n0);
+            for (int64_t n = 0; n < width; n += vl) {
+                pack_vector(to + n, width, from, d, direction, n0 + n, k);
             }
+            to += width * k;
         }
     }
 }
@@ -141,14 +157,11 @@ static int parts_of(const tn_rnn *d, part parts[2])
 static float *pack_group(float *to, const void *r, const tn_rnn *d, const part *p, int64_t direction, int64_t v0, int64_t width)
 {
     const int vl = d->facts->lanes;
-    for (int64_t k = 0; k < d->hidden; k++) {
-        for (int64_t n = 0; n < width * vl; n++) {
-            const int64_t v = v0 + n / vl, column = (v / p->gates * d->gates + p->first + v % p->gates) * vl + n % vl;
-            const int64_t row = row_of(d, column), at = (direction * d->gates * d->hidden + row) * d->hidden + k;
-            *to++ = row < 0 ? 0.0f : tn_load_f32(r, (size_t)at);
-        }
+    for (int64_t n = 0; n < width; n++) {
+        const int64_t v = v0 + n, column = (v / p->gates * d->gates + p->first + v % p->gates) * vl;
+        pack_vector(to + n * vl, width * vl, r, d, direction, column, d->hidden);
     }
-    return to;
+    return to + width * vl * d->hidden;
 }
 
 static void pack_r(void *dst, const tn_query *query, const void *params)
