@@ -533,7 +533,12 @@ static void draw_resize(dsp_case *c, tn_rand *r, bool big)
     }
     c->n_in = 3;
     result_dims(c, r, dtype, 4, y);
-    c->y.t.zero = c->in[0].t.zero;
+    if (!c->mode) {
+        c->y.t.zero = c->in[0].t.zero;
+        return;
+    }
+    draw_multipliers(c, r, 1, 1.0 / (1 << 22));
+    draw_clamp(c, r);
 }
 
 void case_draw(dsp_case *c, int op, tn_rand *r, bool big)

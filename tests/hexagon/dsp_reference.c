@@ -317,10 +317,11 @@ static void resize(dsp_case *c)
             c->y.v[i] = x[rows[oy] * xd[3] + columns[ox]];
             continue;
         }
-        const int32_t *r = rows + 3 * oy, *k = columns + 3 * ox, off = c->y.t.dtype == TN_HEX_S8 ? 128 : 0;
-        const int64_t top = (int64_t)(x[r[0] * xd[3] + k[0]] + off) * (2048 - k[2]) + (int64_t)(x[r[0] * xd[3] + k[1]] + off) * k[2];
-        const int64_t low = (int64_t)(x[r[1] * xd[3] + k[0]] + off) * (2048 - k[2]) + (int64_t)(x[r[1] * xd[3] + k[1]] + off) * k[2];
-        c->y.v[i] = (int32_t)((top * (2048 - r[2]) + low * r[2] + (1 << 21)) >> 22) - off;
+        const int32_t *r = rows + 3 * oy, *k = columns + 3 * ox, *top = x + r[0] * xd[3], *low = x + r[1] * xd[3];
+        const int64_t above = (int64_t)top[k[0]] * (2048 - k[2]) + (int64_t)top[k[1]] * k[2];
+        const int64_t below = (int64_t)low[k[0]] * (2048 - k[2]) + (int64_t)low[k[1]] * k[2];
+        const int64_t sum = above * (2048 - r[2]) + below * r[2] - ((int64_t)c->in[0].t.zero * (1 << 22));
+        c->y.v[i] = finish(c, requant(c, (int32_t)sum, 0));
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of one byte between dequantise and quantise become tables, computed by the reference kernels; sums and products of two,
-// means, softmax and joins become their integer operators.
+// means, softmax, linear resizing and joins become their integer operators.
 // Ownership: new constants belong to the graph. Threads: one per graph.
 #include "pass/quant/quant.h"
 
@@ -13,6 +13,7 @@
 #include "ops/quant/op_qpair.h"
 #include "ops/quant/op_qpool.h"
 #include "ops/quant/op_quantize.h"
+#include "ops/vision/op_qresize.h"
 
 #include <math.h>
 #include <string.h>
@@ -131,6 +132,71 @@ static tn_status fold_unary(tn_graph *graph, tn_pass_context *context, tn_node *
                                                          .n_from = n_from}, NULL);
 }
 
+// ---- linear resizing ----
+
+// Weights of 11 bits move a result by an eighth of a step of x at most: with one half for rounding within one step of y up to this ratio.
+#define COARSEST 4.0F
+
+// The tables of the last two axes; *out stays NULL where two neighbours and a weight do not say what the node reads.
+static tn_status resize_constants(tn_graph *graph, tn_pass_context *context, const tn_node *node, tn_value *out[2])
+{
+    const tn_tensor x = {.dtype = TN_F32, .shape = node->in[0]->shape}, *in[4] = {&x, NULL, NULL, NULL};
+    tn_resize_table tables[TN_MAX_RANK];
+    for (int i = 1; i < node->n_in; i++) {
+        if (node->in[i] && !node->in[i]->constant) {
+            return TN_OK;
+        }
+        in[i] = node->in[i] ? node->in[i]->constant : NULL;
+    }
+    if (tn_resize_tables(node->attr, in, node->n_in, &node->out[0]->shape, tables) || tables[0].taps != 0 || tables[1].taps != 0 ||
+        !tn_qresize_fits(node->attr, &tables[2]) || !tn_qresize_fits(node->attr, &tables[3])) {
+        return TN_OK;
+    }
+    for (int k = 0; k < 2; k++) {
+        tn_resize_table *table = &tables[2 + k];
+        const tn_shape shape = {2, {table->resized, 3}};
+        const size_t entries = (size_t)table->resized * 2, bytes = entries * (sizeof(int64_t) + sizeof(double));
+        void *words;
+        tn_value *value = tn_graph_room(graph, NULL, TN_I32, &shape, &words);
+        int64_t *room = value ? tn_take_zero(context->heap, 1, bytes) : NULL;
+        if (!room) {
+            return tn_fail_memory(context->diag, node->name, bytes);
+        }
+        table->index = room;
+        table->weight = (double *)(room + entries);
+        if (table->taps) {
+            tn_resize_fill(node->attr, in, node->n_in, 2 + k, table);
+        }
+        tn_qresize_words(table, words);
+        tn_give(context->heap, room);
+        out[k] = value;
+    }
+    return TN_OK;
+}
+
+static tn_status fold_resize(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, const tn_quant_work *w, bool *done)
+{
+    tn_quantised x;
+    tn_value *tables[2] = {NULL, NULL};
+    if (!tn_dequantised_whole(w->node->in[0], &x) || x.dtype != y->dtype || !(x.first <= COARSEST * y->first) || w->node->n_in > 4 ||
+        w->node->in[0]->shape.rank != 4) {
+        return TN_OK;
+    }
+    for (int d = 0; d < 4; d++) {
+        if (!tn_dim_known(w->node->in[0]->shape.dims[d]) || !tn_dim_known(w->node->out[0]->shape.dims[d])) {
+            return TN_OK;
+        }
+    }
+    TN_TRY(resize_constants(graph, context, w->node, tables));
+    if (!tables[0] || !tables[1]) {
+        return TN_OK;
+    }
+    tn_value *in[7] = {x.x, x.scale, x.zero, y->scale, y->zero, tables[0], tables[1]};
+    *done = true;
+    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_qlinear_resize, .attr = &w->q, .in = in, .n_in = 7,
+                                                         .from = w->from, .n_from = w->n_from}, NULL);
+}
+
 tn_status tn_fold_map(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done)
 {
     static const tn_op *const pairs[][2] = {
@@ -155,6 +221,9 @@ tn_status tn_fold_map(tn_graph *graph, tn_pass_context *context, tn_node *node, 
     }
     if (op == &tn_op_global_average_pool) {
         return fold_unary(graph, context, node, &y, &tn_op_qlinear_global_average_pool, w.from, w.n_from, &w.q, done);
+    }
+    if (op == &tn_op_resize) {
+        return fold_resize(graph, context, node, &y, &w, done);
     }
     if (op == &tn_op_softmax && y.first >= TN_SOFTMAX_LEAST) {
         const tn_qsoftmax_attr attr = {.axis = ((const tn_softmax_attr *)w.node->attr)->axis, .q = w.q};

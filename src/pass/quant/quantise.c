@@ -81,6 +81,14 @@ static bool is_unary(const tn_node *node)
     return true;
 }
 
+// Linear resizing is a mean of neighbours.
+static role resize_role(const tn_node *node)
+{
+    const tn_resize_attr *attr = node->attr;
+    const bool linear = attr->mode == TN_RESIZE_LINEAR && attr->coord != TN_COORD_TF_CROP && !attr->antialias && !node->in[0]->constant;
+    return attr->mode == TN_RESIZE_NEAREST ? ROLE_MOVE : linear && node->in[0]->shape.rank == 4 ? ROLE_MEAN : ROLE_NONE;
+}
+
 static role role_of(const tn_node *node)
 {
     static const tn_op *const movers[] = {
@@ -106,7 +114,7 @@ static role role_of(const tn_node *node)
         return node->in[0]->constant || (node->op == &tn_op_max_pool && node->n_out > 1 && node->out[1]) ? ROLE_NONE : ROLE_MOVE;
     }
     if (node->op == &tn_op_resize) {
-        return ((const tn_resize_attr *)node->attr)->mode == TN_RESIZE_NEAREST ? ROLE_MOVE : ROLE_NONE;
+        return resize_role(node);
     }
     if (node->op == &tn_op_concat) {
         return values_read(node) == node->n_in ? ROLE_JOIN : ROLE_NONE;

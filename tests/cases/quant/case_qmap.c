@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of functions of one quantised operand: tables, softmax, average pooling, in both roundings. Results are exact.
+// Cases of functions of one quantised operand: tables, softmax, average pooling, linear resizing, in both roundings. Results are exact.
 // Ownership: the caller's arena. Threads: one at a time.
 #include "cases/draw.h"
 #include "ops/quant/op_qmap.h"
 #include "ops/quant/op_qpool.h"
+#include "ops/vision/op_qresize.h"
 
 #define BYTES (1u << TN_U8 | 1u << TN_I8)
 
 static const tn_shape shapes[] = {{4, {1, 8, 7, 9}}, {4, {2, 3, 12, 5}}, {4, {1, 17, 4, 4}}, {4, {1, 1, 3, 40}}};
 
-enum { TABLE, SOFTMAX, POOL, GLOBAL, KINDS, LISTED = KINDS * 2 * TN_COUNT(shapes) };
+enum { TABLE, SOFTMAX, POOL, GLOBAL, RESIZE, KINDS, LISTED = KINDS * 2 * TN_COUNT(shapes) };
 
 static tn_case_in bytes_in(tn_dtype dtype, tn_shape shape)
 {
@@ -49,10 +50,21 @@ static bool set_pool(tn_case *c, tn_arena *arena, tn_rand *r)
     return true;
 }
 
+// Rows or columns of a result, each between any two of `length`.
+static tn_case_in draw_places(tn_arena *arena, tn_rand *r, int64_t length)
+{
+    const int64_t n = tn_rand_range(r, 1, 3 * length);
+    int64_t *v = tn_arena_array(arena, (size_t)n * 3, sizeof *v);
+    for (int64_t i = 0; v && i < 3 * n; i++) {
+        v[i] = i % 3 < 2 ? tn_rand_range(r, 0, length - 1) : tn_rand_range(r, 0, TN_QRESIZE_ONE);
+    }
+    return (tn_case_in){.dtype = TN_I32, .shape = {2, {n, 3}}, .constant = true, .ints = v};
+}
+
 static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
 {
     static const tn_op *const ops[] = {&tn_op_qlinear_table, &tn_op_qlinear_softmax, &tn_op_qlinear_average_pool,
-                                       &tn_op_qlinear_global_average_pool};
+                                       &tn_op_qlinear_global_average_pool, &tn_op_qlinear_resize};
     const int kind = i < LISTED ? (int)(i % KINDS) : (int)tn_draw_index(r, KINDS);
     const tn_shape shape = i < LISTED ? shapes[i / KINDS % TN_COUNT(shapes)] : kind < POOL ? tn_draw_shape(r, 1, 4) : TN_DRAW(r, shapes);
     const tn_dtype x = tn_draw_dtype(r, BYTES), y = tn_draw_dtype(r, BYTES);
@@ -73,13 +85,19 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
     if (kind == POOL) {
         return set_pool(c, arena, r);
     }
-    if (kind == GLOBAL) {
+    if (kind == RESIZE) {
+        for (int k = 0; k < 2; k++) {
+            c->in[5 + k] = draw_places(arena, r, shape.dims[2 + k]);
+        }
+        c->n_in = 7;
+    }
+    if (kind == GLOBAL || kind == RESIZE) {
         tn_qlinear_attr *attr = tn_case_attr(arena, c->op);
         if (attr) {
             *attr = draw_rounding(r);
         }
         c->attr = attr;
-        return attr != NULL;
+        return attr != NULL && (kind == GLOBAL || (c->in[5].ints && c->in[6].ints));
     }
     tn_qsoftmax_attr *attr = tn_case_attr(arena, c->op);
     if (attr) {

@@ -9,6 +9,7 @@
 #include "ops/nn/op_matmul.h"
 #include "ops/quant/op_qlinear.h"
 #include "ops/quant/requantise.h"
+#include "ops/vision/op_qresize.h"
 #include "ops/wide/op_wide.h"
 #include "pass/infer.h"
 #include "pass/pass.h"
@@ -68,6 +69,14 @@ static const char *const spread =
     "  %u = deconv(%r, %k: const float32[3,2,3,3]) {kernel=[3,3], strides=[3,3]}\n"
     "  %z = relu(%u)\n"
     "  %y = conv(%u, %l: const float32[2,2,1,1]) {kernel=[1,1]}\n";
+
+// A map that grows by neighbours between two convolutions, with a bound behind it.
+static const char *const grown =
+    "graph \"g\" (%x: float32[1,2,8,8]) -> (%y)\n"
+    "  %a = conv(%x, %w: const float32[4,2,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n"
+    "  %r = resize(%a, -, -, %s: const int64[4](1,4,21,16)) {mode=linear, coord=half_pixel}\n"
+    "  %b = relu(%r)\n"
+    "  %y = conv(%b, %k: const float32[2,4,1,1]) {kernel=[1,1]}\n";
 
 typedef enum mode { NARROW, WIDE, CHOSEN, ODD } mode;      // ODD: every other node is wide
 
@@ -262,6 +271,19 @@ static void test_spread(void **state)
     close_bench(&b);
 }
 
+static void test_grown(void **state)
+{
+    bench b;
+    assert_true(error_of(grown, NARROW, &b) < 0.05);
+    check_whole(b.whole);
+    assert_int_equal(count_of(b.whole, &tn_op_resize), 0);
+    assert_int_equal(count_of(b.whole, &tn_op_qlinear_resize), 1);
+    close_bench(&b);
+    assert_true(error_of(grown, WIDE, &b) < 0.001);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_conv), 2);
+    close_bench(&b);
+}
+
 static void test_both(void **state)
 {
     bench b;
@@ -332,13 +354,14 @@ static void test_memory(void **state)
     fail_all(uneven, CHOSEN);
     fail_all(parts, ODD);
     fail_all(spread, NARROW);
+    fail_all(grown, NARROW);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uneven), cmocka_unit_test(test_parts), cmocka_unit_test(test_chosen), cmocka_unit_test(test_aims),
-        cmocka_unit_test(test_spread), cmocka_unit_test(test_both),
+        cmocka_unit_test(test_spread), cmocka_unit_test(test_grown), cmocka_unit_test(test_both),
         cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

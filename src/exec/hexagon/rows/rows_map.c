@@ -9,10 +9,12 @@
 #include "ops/quant/op_qpair.h"
 #include "ops/quant/op_qpool.h"
 #include "ops/quant/op_quantize.h"
+#include "ops/vision/op_qresize.h"
 
 #include <math.h>
 
 #define LARGEST_SIDE 1024
+#define LARGEST_PICTURE 65536 // side of a resized one
 #define MAX_WINDOW 4096       // elements of a window of average_pool
 
 static const tn_tensor *operand(const tn_query *query, int i) { return i < query->n_in ? query->in[i] : NULL; }
@@ -244,6 +246,47 @@ static void encode_max(tn_hex_encoder *e, const tn_query *query, const uint32_t 
     tn_hex_node_end(e);
 }
 
+// ---- resize ----
+
+static bool match_linear(const tn_query *query, const char **why)
+{
+    if (!one_type(query, why)) {
+        return false;
+    }
+    *why = "scales or zero points that are no constants, or no numbers to scale with";
+    if (!good_scale(query, 1) || !good_scale(query, 3) || !known(operand(query, 2)) || !known(operand(query, 4)) ||
+        !isnormal(tn_qresize_factor(TN_ROUND_FLOAT_RNE, scale_at(query, 1), scale_at(query, 3)).scale)) {
+        return false;
+    }
+    const int64_t *x = query->in[0]->shape.dims, *y = query->out[0]->shape.dims;
+    *why = "rows or columns that are no constants, or are very many";
+    return query->in[5]->data && query->in[6]->data && y[2] <= LARGEST_PICTURE && y[3] <= LARGEST_PICTURE &&
+           tn_qresize_good(query->in[5]->data, y[2], x[2]) && tn_qresize_good(query->in[6]->data, y[3], x[3]);
+}
+
+static void encode_linear(tn_hex_encoder *e, const tn_query *query, const uint32_t *in, const uint32_t *out)
+{
+    const tn_qlinear_attr *q = query->attr;
+    const tn_requant factor = tn_qresize_factor(q->rounding, scale_at(query, 1), scale_at(query, 3));
+    const uint32_t linear = 1;
+    uint32_t tables[2];
+    for (int k = 0; k < 2; k++) {
+        const tn_tensor *table = query->in[5 + k];
+        tables[k] = tn_hex_constant(e, TN_HEX_S32, 2, table->shape.dims, table->data, (size_t)tn_tensor_count(table) * sizeof(int32_t));
+    }
+    tn_hex_node_begin(e, TN_HEX_OP_RESIZE);
+    tn_hex_operand(e, in[0]);
+    tn_hex_operand(e, tables[0]);
+    tn_hex_operand(e, tables[1]);
+    tn_hex_result(e, out[0]);
+    tn_hex_attr(e, TN_HEX_ATTR_MODE, 1, &linear);
+    tn_hex_attr_requant(e, 1, &factor);
+    int32_t low, high;
+    tn_qlinear_range(q, query->out[0]->dtype, &low, &high);
+    tn_hex_attr_clamp(e, low, high);
+    tn_hex_node_end(e);
+}
+
 // ---- softmax ----
 
 static bool match_softmax(const tn_query *query, const char **why)
@@ -334,6 +377,7 @@ static const tn_hex_row rows[] = {
     {.op = &tn_op_qlinear_average_pool, .match = match_average, .encode = encode_average, .zeros = mean_zeros, .macs_per_ns = 1, .element_ns = 0.2},
     {.op = &tn_op_qlinear_global_average_pool, .match = match_global, .encode = encode_global, .zeros = mean_zeros, .macs_per_ns = 1,
      .element_ns = 0.2},
+    {.op = &tn_op_qlinear_resize, .match = match_linear, .encode = encode_linear, .zeros = mean_zeros, .macs_per_ns = 4, .element_ns = 1},
     {.op = &tn_op_max_pool, .match = match_max, .encode = encode_max, .keeps_zero = true, .macs_per_ns = 2, .element_ns = 0.2},
     {.op = &tn_op_qlinear_softmax, .match = match_softmax, .encode = encode_softmax, .zeros = mean_zeros, .macs_per_ns = 1, .element_ns = 20},
     // Floats are scalar work on a DSP without HVX floats.

@@ -79,9 +79,10 @@ enum {
 // copy            x -> y: REGIONS: n regions, and what none of them covers is yz. A region: rank r (1..8), x offset, y offset (elements),
 //                 r sizes, r strides in x, r strides in y (signed, elements of the dense logical tensors). Slice, pad, transpose, split,
 //                 reshape, depth to space, batch to space
-// resize          x [N,C,H,W] -> y [N,C,oh,ow] of the same quantisation. MODE 0 nearest: tables const s32 rows [oh], columns [ow] as
+// resize          x [N,C,H,W] -> y [N,C,oh,ow]. MODE 0 nearest, of the same quantisation: tables const s32 rows [oh], columns [ow] as
 //                 second and third operand: source index of each. MODE 1 linear: rows [oh,3], columns [ow,3]: {index low, index high,
-//                 weight of high in 0..2048 (1/2048)}: v = sum of four x * weights (22 bits of fraction), y = (v + 2^21) >> 22
+//                 weight of high in 0..2048 (1/2048)}: y = clamp(requant(sum of four (x - xz) * weights) + yz), sums with 22 bits of
+//                 fraction. MODE; linear: 1 word of MULTIPLIER and SHIFT. ROUNDING CLAMP
 // clamp           x -> y of the same quantisation. CLAMP
 // Of s16 without zero points (base/requant.h, tn_wide_*). copy and concat take s16 as well.
 // wide_conv       x [N,C,H,W], w const s16 [M,C/group,kh,kw], bias const s32 [M,2] (64 bits: low word, high word) or absent -> y [N,M,oh,ow]:
@@ -98,7 +99,7 @@ enum {
     X(MAX_POOL, "max_pool", 1) X(MEAN, "mean", 1) X(ADD, "add", 1) X(SUB, "sub", 1) X(MUL, "mul", 1) X(MIN, "min", 1) \
     X(MAX, "max", 1) X(LUT, "lut", 1) X(SOFTMAX, "softmax", 1) X(LAYER_NORM, "layer_norm", 1)                         \
     X(QUANTISE, "quantise", 1) X(DEQUANTISE, "dequantise", 1) X(CONCAT, "concat", 1) X(COPY, "copy", 1)               \
-    X(RESIZE, "resize", 1) X(CLAMP, "clamp", 1)                                                                       \
+    X(RESIZE, "resize", 2) X(CLAMP, "clamp", 1)                                                                       \
     X(WIDE_CONV, "wide_conv", 1) X(WIDE_MATMUL, "wide_matmul", 1) X(WIDE_ADD, "wide_add", 1)                          \
     X(WIDE_SUB, "wide_sub", 1) X(WIDE_MUL, "wide_mul", 1) X(WIDE_MEAN, "wide_mean", 1) X(WIDE_LUT, "wide_lut", 1)     \
     X(WIDE_MAX_POOL, "wide_max_pool", 1) X(WIDE_RESIZE, "wide_resize", 1) X(WIDE_QUANTISE, "wide_quantise", 1)        \

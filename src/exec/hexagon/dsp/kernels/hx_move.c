@@ -207,6 +207,8 @@ typedef struct resize_plan {
     int32_t *rows, *columns;     // nearest: [n]; linear: [3][n]: low, high, weight of high
     int32_t *buffer;             // linear: per tile, 4 lines of pixels
     uint32_t buffer_words;
+    tn_hx_requant factor;        // linear
+    int32_t mode;
 } resize_plan;
 
 typedef struct resize_run {
@@ -239,7 +241,8 @@ static uint32_t check_resize(tn_hx_graph *graph, tn_hx_node *node)
             return TN_HEX_WHY_SHAPE;
         }
     }
-    return x->zero == y->zero ? TN_HEX_WHY_NONE : TN_HEX_WHY_ATTR;
+    const int fits = node->attr.mode ? node->attr.n_multipliers == 1 : x->zero == y->zero;
+    return fits ? TN_HEX_WHY_NONE : TN_HEX_WHY_ATTR;
 }
 
 static int layout_resize(const tn_hx_graph *graph, const tn_hx_node *node)
@@ -278,6 +281,10 @@ static uint32_t prepare_resize(tn_hx_graph *graph, tn_hx_node *node)
         plan->columns = copy_table(graph, tn_hx_in(graph, node, 2), y->width, x->width, node->attr.mode, &why);
     }
     if (!why && node->attr.mode) {
+        const tn_hx_attr *a = &node->attr;
+        tn_hx_requant_set(&plan->factor, a->rounding, a->multipliers[0], a->rounding == TN_HEX_FIXED_Q31 ? (int32_t)a->shifts[0] : 0,
+                          UINT64_C(255) << (2 * WEIGHT_BITS));
+        plan->mode = tn_hx_requant_mode(&plan->factor, 1, a->rounding, 0);
         plan->buffer_words = 4 * (uint32_t)((y->width + 31) & ~31);
         tn_hx_scratch(graph, 4 * plan->buffer_words * (uint32_t)(y->images * y->planes));
     }
@@ -320,8 +327,9 @@ static void linear_row(const resize_run *run, const uint32_t *top, const uint32_
         lines[2][k] = (int32_t)bottom[low[k]];
         lines[3][k] = (int32_t)bottom[high[k]];
     }
-    const HVX_Vector down = Q6_V_vsplat_R(weight << 16), half = Q6_V_vsplat_R(1 << (2 * WEIGHT_BITS - 1));
-    const HVX_Vector none = Q6_V_vzero(), all = tn_hx_splat_byte(255);
+    const HVX_Vector down = Q6_V_vsplat_R(weight << 16), origin = Q6_V_vsplat_R(run->x->zero << (2 * WEIGHT_BITS));
+    const HVX_Vector zero = Q6_V_vsplat_R(run->y->zero * 0x00010001);
+    const HVX_Vector least = tn_hx_splat_byte(run->attr->low), most = tn_hx_splat_byte(run->attr->high);
     for (int32_t k = 0; k < width; k += 32) {
         HVX_Vector a[4], b[4], c[4], d[4], v[4];
         const HVX_Vector across = Q6_Vw_vasl_VwR(TN_HX_CV(weights + k), 16);
@@ -331,9 +339,9 @@ static void linear_row(const resize_run *run, const uint32_t *top, const uint32_
         tn_hx_widen(TN_HX_CV(lines[3] + k), d);
         for (int i = 0; i < 4; i++) {
             const HVX_Vector sum = between(between(a[i], b[i], across), between(c[i], d[i], across), down);
-            v[i] = Q6_Vw_vasr_VwR(Q6_Vw_vadd_VwVw(sum, half), 2 * WEIGHT_BITS);
+            v[i] = tn_hx_requant_one(Q6_Vw_vsub_VwVw(sum, origin), &run->plan->factor, run->plan->mode);
         }
-        TN_HX_VU(to + 4 * k) = tn_hx_pack(v[0], v[1], v[2], v[3], none, none, all);
+        TN_HX_VU(to + 4 * k) = tn_hx_pack(v[0], v[1], v[2], v[3], zero, least, most);
     }
 }
 
