@@ -6,159 +6,19 @@
 #include "cli_text.h"
 #include "drawing.h"
 #include "peak.h"
+#include "summary.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define EVENTS ((size_t)1 << 18)
-
-// A row of a table: an operator or a node, in one run. The time of a node is the median of its runs, so that a run which other work
-// disturbed does not count; that of an operator is the sum of its nodes.
-typedef struct line {
-    const char *name, *op, *kernel, *device;
-    double ns, calls, flop, bytes;
-} line;
-
-typedef struct summary {
-    line *nodes, *ops;
-    size_t n_nodes, n_ops;
-    double *busy;              // ns of shares, by thread, all runs
-    double *own;               // by node and run: ns of its own
-    double *runs;              // ns, sorted
-    size_t n_runs;
-    unsigned threads;
-    double alone;              // ns of steps that only the caller worked on, all runs
-    double stepped;            // ns of all steps, all runs
-    double all;                // sum of the nodes' medians
-} summary;
-
-static double at(const cJSON *row, int index)
-{
-    const cJSON *item = cJSON_GetArrayItem(row, index);
-    return cJSON_IsNumber(item) ? item->valuedouble : 0;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-static int dearest(const void *a, const void *b)
-{
-    const double x = ((const line *)a)->ns, y = ((const line *)b)->ns;
-    return (x < y) - (x > y);
-}
-
-static void read_nodes(summary *s, const cJSON *profile)
-{
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(profile, "nodes"), *node;
-    s->nodes = tn_cli_take((size_t)cJSON_GetArraySize(list) + 1, sizeof *s->nodes);
-    s->ops = tn_cli_take((size_t)cJSON_GetArraySize(list) + 1, sizeof *s->ops);
-    cJSON_ArrayForEach(node, list)
-    {
-        s->nodes[s->n_nodes++] = (line){
-            .name = tn_cli_string(node, "name", "?"), .op = tn_cli_string(node, "op", "?"), .kernel = tn_cli_string(node, "kernel", "?"),
-            .device = tn_cli_string(node, "device", "?"), .flop = 2 * tn_cli_number(node, "macs", 0),
-            .bytes = tn_cli_number(node, "read_bytes", 0) + tn_cli_number(node, "write_bytes", 0) + tn_cli_number(node, "constant_bytes", 0)};
-    }
-}
-
-// A step's own time: what steps of its bodies took is theirs. Bodies' steps come before the step they belong to.
-static void read_steps(summary *s, const cJSON *profile, bool *shared)
-{
-    const cJSON *list = cJSON_GetObjectItemCaseSensitive(profile, "steps"), *row;
-    double (*open)[3] = tn_cli_take((size_t)cJSON_GetArraySize(list) + 1, sizeof *open);      // begin, end of steps that may lie in one to come
-    size_t n_open = 0, index = 0;
-    cJSON_ArrayForEach(row, list)
-    {
-        line *n = &s->nodes[(size_t)at(row, 0)];
-        const double begin = at(row, 2), end = at(row, 3);
-        double own = end - begin;
-        while (n_open && open[n_open - 1][0] >= begin && open[n_open - 1][1] <= end) {
-            own -= open[n_open - 1][1] - open[n_open - 1][0];
-            n_open--;
-        }
-        open[n_open][0] = begin;
-        open[n_open++][1] = end;
-        own = own > 0 ? own : 0;
-        s->own[(size_t)at(row, 0) * s->n_runs + (size_t)at(row, 1)] += own;
-        n->calls++;
-        s->stepped += own;
-        s->alone += shared[index++] ? 0 : own;
-    }
-    free(open);
-}
-
-static void read_shares(summary *s, const cJSON *profile, bool *shared)
-{
-    const cJSON *row;
-    cJSON_ArrayForEach(row, cJSON_GetObjectItemCaseSensitive(profile, "shares"))
-    {
-        const size_t thread = (size_t)at(row, 1);
-        s->busy[thread < s->threads ? thread : 0] += at(row, 3) - at(row, 2);
-        shared[(size_t)at(row, 0)] = true;
-    }
-}
-
-static void summarise(summary *s, const cJSON *profile)
-{
-    const cJSON *runs = cJSON_GetObjectItemCaseSensitive(profile, "runs"), *row;
-    *s = (summary){.threads = (unsigned)tn_cli_number(profile, "threads", 1)};
-    bool *shared = tn_cli_take((size_t)cJSON_GetArraySize(cJSON_GetObjectItemCaseSensitive(profile, "steps")) + 1, sizeof *shared);
-    s->busy = tn_cli_take(s->threads, sizeof *s->busy);
-    s->runs = tn_cli_take((size_t)cJSON_GetArraySize(runs) + 1, sizeof *s->runs);
-    cJSON_ArrayForEach(row, runs)
-    {
-        s->runs[s->n_runs++] = at(row, 1) - at(row, 0);
-    }
-    read_nodes(s, profile);
-    s->own = tn_cli_take(s->n_nodes * s->n_runs + 1, sizeof *s->own);
-    read_shares(s, profile, shared);
-    read_steps(s, profile, shared);
-    free(shared);
-    qsort(s->runs, s->n_runs, sizeof *s->runs, ascending);
-    for (size_t i = 0; i < s->n_nodes; i++) {
-        line *n = &s->nodes[i];
-        size_t o = 0;
-        qsort(&s->own[i * s->n_runs], s->n_runs, sizeof *s->own, ascending);
-        n->ns = s->n_runs ? s->own[i * s->n_runs + s->n_runs / 2] : 0;
-        n->calls /= s->n_runs ? (double)s->n_runs : 1;
-        n->flop *= n->calls;
-        n->bytes *= n->calls;
-        s->all += n->ns;
-        while (o < s->n_ops && strcmp(s->ops[o].op, n->op) != 0) {
-            o++;
-        }
-        if (o == s->n_ops) {
-            s->ops[s->n_ops++] = (line){.name = n->op, .op = n->op};
-        }
-        s->ops[o].ns += n->ns;
-        s->ops[o].calls += n->calls;
-        s->ops[o].flop += n->flop;
-        s->ops[o].bytes += n->bytes;
-    }
-    qsort(s->nodes, s->n_nodes, sizeof *s->nodes, dearest);
-    qsort(s->ops, s->n_ops, sizeof *s->ops, dearest);
-}
-
-static void free_summary(summary *s)
-{
-    free(s->nodes);
-    free(s->ops);
-    free(s->busy);
-    free(s->own);
-    free(s->runs);
-}
-
-static void print_lines(const summary *s, const line *lines, size_t count, bool nodes, double peak)
+static void print_lines(const tn_cli_summary *s, const tn_cli_line *lines, size_t count, bool nodes, double peak)
 {
     static const char *const heads[] = {">ms a run", ">share", ">calls", ">GFLOP/s", ">of peak", ">GB/s", "operator", "kernel", "node"};
     tn_cli_table table;
     tn_cli_table_init(&table, nodes ? 9 : 7, heads);
     for (size_t i = 0; i < count; i++) {
-        const line *l = &lines[i];
+        const tn_cli_line *l = &lines[i];
         const double gflops = l->ns > 0 ? l->flop / l->ns : 0;
         tn_cli_table_add(&table, 0, "%.4f", l->ns * 1e-6);
         tn_cli_table_add(&table, 1, "%.1f %%", s->all > 0 ? 100 * l->ns / s->all : 0);
@@ -184,16 +44,16 @@ static void print_flows(const cJSON *profile, size_t most)
     {
         const cJSON *list = cJSON_GetObjectItemCaseSensitive(node, "inner");
         const size_t count = (size_t)cJSON_GetArraySize(list);
-        line *lines = tn_cli_take(count + 1, sizeof *lines);
+        tn_cli_line *lines = tn_cli_take(count + 1, sizeof *lines);
         size_t n = 0;
         cJSON_ArrayForEach(inner, list)
         {
-            lines[n++] = (line){.name = tn_cli_string(inner, "name", "?"), .op = tn_cli_string(inner, "op", "?"),
+            lines[n++] = (tn_cli_line){.name = tn_cli_string(inner, "name", "?"), .op = tn_cli_string(inner, "op", "?"),
                                 .kernel = tn_cli_string(inner, "kernel", "?"), .ns = tn_cli_number(inner, "ns", 0)};
         }
         if (n) {
             tn_cli_table table;
-            qsort(lines, n, sizeof *lines, dearest);
+            qsort(lines, n, sizeof *lines, tn_cli_dearest);
             printf("\nSub-flow %s on %s, %zu nodes%s\n", tn_cli_shown(tn_cli_string(node, "name", "?")), tn_cli_string(node, "device", "?"), n,
                    lines[0].ns > 0 ? "" : " (not timed by the device)");
             tn_cli_table_init(&table, 4, heads);
@@ -209,7 +69,7 @@ static void print_flows(const cJSON *profile, size_t most)
     }
 }
 
-static void print_text(const summary *s, const tn_draw_profile *d, const tn_cli_feeds *feeds, size_t top)
+static void print_text(const tn_cli_summary *s, const tn_draw_profile *d, const tn_cli_feeds *feeds, size_t top)
 {
     double flop = 0, wall = 0;
     for (size_t i = 0; i < s->n_ops; i++) {
@@ -248,7 +108,7 @@ static int record(tn_cli_session *s, const tn_cli_options *o)
     for (uint64_t i = 0; !code && i < warmup; i++) {
         code = tn_cli_session_run(s, o->wanted.items, o->wanted.count);
     }
-    if (!code && tenon_session_profile(s->session, EVENTS, &error) != TENON_OK) {
+    if (!code && tenon_session_profile(s->session, TN_CLI_EVENTS, &error) != TENON_OK) {
         return tn_cli_error(error);
     }
     for (uint64_t i = 0; !code && i < runs; i++) {
@@ -260,14 +120,14 @@ static int record(tn_cli_session *s, const tn_cli_options *o)
 static int tell(tn_cli_session *s, const tn_cli_feeds *feeds, const tn_cli_options *o)
 {
     int code;
-    cJSON *explain = tn_cli_session_report(s, TENON_REPORT_EXPLAIN, &code);
-    cJSON *memory = code ? NULL : tn_cli_session_report(s, TENON_REPORT_MEMORY, &code);
+    cJSON *memory = tn_cli_session_report(s, TENON_REPORT_MEMORY, &code);
     cJSON *profile = code ? NULL : tn_cli_session_report(s, TENON_REPORT_PROFILE, &code);
     if (!code) {
-        summary sum;
-        summarise(&sum, profile);
-        const tn_draw_profile d = {.model = o->model, .processor = tn_cli_string(explain, "processor", "this machine"),
-                                   .isa = tn_cli_string(explain, "isa", "?"), .profile = profile, .memory = memory,
+        tn_cli_summary sum;
+        tn_cli_summarise(&sum, profile);
+        qsort(sum.nodes, sum.n_nodes, sizeof *sum.nodes, tn_cli_dearest);
+        const tn_draw_profile d = {.model = o->model, .processor = tn_cli_string(profile, "processor", "this machine"),
+                                   .isa = tn_cli_string(profile, "isa", "?"), .profile = profile, .memory = memory,
                                    .peak_gflops = tn_peak_gflops(0, sum.threads), .copy_gbps = tn_peak_copy(sum.threads)};
         code = o->trace ? tn_draw_trace(&d, o->trace) : TN_EXIT_GOOD;
         code = !code && o->html ? tn_draw_page(&d, o->html) : code;
@@ -283,9 +143,8 @@ static int tell(tn_cli_session *s, const tn_cli_feeds *feeds, const tn_cli_optio
         } else if (!code) {
             print_text(&sum, &d, feeds, o->top == TN_CLI_UNSET ? 15 : (size_t)o->top);
         }
-        free_summary(&sum);
+        tn_cli_summary_free(&sum);
     }
-    cJSON_Delete(explain);
     cJSON_Delete(memory);
     cJSON_Delete(profile);
     return code;

@@ -476,7 +476,7 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
                   "macs": n or null, "file": null, or of a .tenon file {"version": "1.0", "writer", "graph_sha256", "graph_bytes",
                   "targets": [name], "pack_bytes", "packs": n, "chunks": n, "chunk_bytes", "weights_sha256": of all chunk hashes,
                   "data_file": name or null, "encrypted": bool, "key_name": name or null, "imported_graph": bool}}
-     PROFILE     {"threads": n, "dropped": n, "nodes": [{"name", "op", "kernel", "impl", "device", "macs": n, "read_bytes", "write_bytes",
+     PROFILE     {"processor", "isa", "threads": n, "dropped": n, "nodes": [{"name", "op", "kernel", "impl", "device", "macs": n, "read_bytes", "write_bytes",
                   "constant_bytes", "inner": [{"name", "op", "kernel", "macs": n, "ns": n}]}], "runs": [[begin, end, planning]],
                   "steps": [[node, run, begin, end]], "shares": [[step, thread, begin, end, tiles]]}
                   times in nanoseconds from the begin of the first run; node, run and step are places in those arrays; "inner": the nodes

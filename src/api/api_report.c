@@ -277,15 +277,10 @@ static void visit_memory(const tn_plan *plan, void *context)
     }
 }
 
-static void write_explain(tn_text *text, const tenon_session *session, const tn_program *program)
+// What the times of a document belong to: members of the open object.
+static void write_machine(tn_text *text, const tenon_session *session)
 {
-    reporting r = {.text = text, .session = session};
     const uint32_t features = session->context.cpu.features;
-    tn_json_open(text, '{');
-    tn_json_key(text, "nodes");
-    tn_json_open(text, '[');
-    tn_program_visit(program, visit_explain, &r);
-    tn_json_close(text, ']');
     const char *isa = "portable";
 #define X(name, bit, label) isa = features >> bit & 1 ? label : isa;
     TN_CPU_LIST(X)
@@ -293,6 +288,25 @@ static void write_explain(tn_text *text, const tenon_session *session, const tn_
     tn_json_key_string(text, "processor", session->context.cpu.name);
     tn_json_key_string(text, "isa", isa);
     tn_json_key_int(text, "threads", session->context.threads);
+}
+
+static void write_profile(tn_text *text, const tenon_session *session)
+{
+    tn_json_open(text, '{');
+    write_machine(text, session);
+    tn_profile_write(session->profile, text);
+    tn_json_close(text, '}');
+}
+
+static void write_explain(tn_text *text, const tenon_session *session, const tn_program *program)
+{
+    reporting r = {.text = text, .session = session};
+    tn_json_open(text, '{');
+    tn_json_key(text, "nodes");
+    tn_json_open(text, '[');
+    tn_program_visit(program, visit_explain, &r);
+    tn_json_close(text, ']');
+    write_machine(text, session);
     tn_json_key_int(text, "stages", r.stages);
     tn_json_key_int(text, "conversions", tn_program_plan(program)->n_conversions);
     tn_json_close(text, '}');
@@ -414,7 +428,7 @@ tenon_status tenon_report(tenon_session *session, tenon_report_kind kind, char *
     case TENON_REPORT_EXPLAIN: write_explain(&text, session, program); break;
     case TENON_REPORT_PLACEMENT: write_placement(&text, session, program); break;
     case TENON_REPORT_MEMORY: write_memory(&text, session, program); break;
-    case TENON_REPORT_PROFILE: tn_profile_report(session->profile, &text); break;
+    case TENON_REPORT_PROFILE: write_profile(&text, session); break;
     case TENON_REPORT_STATISTICS: write_statistics(&text, session); break;
     default: return tn_api_refuse(error, TN_INVALID_ARGUMENT, "kind", "%d is not a report", (int)kind);
     }

@@ -63,9 +63,9 @@ tn_profile *tn_profile_create(tn_heap *heap, size_t events, unsigned threads)
     tn_arena_init(&profile->arena, heap);
     if (events < UINT32_MAX && tn_mul_size(events, sizeof(share), &bytes)) {
         profile->room = events;
-        profile->events = tn_take_zero(heap, events, sizeof *profile->events);
-        profile->shares = tn_take_zero(heap, events, sizeof *profile->shares);
-        profile->runs = tn_take_zero(heap, TN_MIN(events, (size_t)MAX_RUNS), sizeof *profile->runs);
+        profile->events = tn_take(heap, events * sizeof *profile->events);      // written in order: pages that no event reaches stay untouched
+        profile->shares = tn_take(heap, events * sizeof *profile->shares);
+        profile->runs = tn_take(heap, TN_MIN(events, (size_t)MAX_RUNS) * sizeof *profile->runs);
         profile->watch.room = SHARES_OF_STEP;
         profile->watch.shares = tn_take_zero(heap, (size_t)threads * SHARES_OF_STEP, sizeof *profile->watch.shares);
         profile->watch.used = tn_take_zero(heap, threads, sizeof *profile->watch.used);
@@ -264,11 +264,9 @@ static void write_row(tn_text *text, const uint64_t *row, size_t count)
     tn_json_close(text, ']');
 }
 
-void tn_profile_report(const tn_profile *profile, tn_text *text)
+void tn_profile_write(const tn_profile *profile, tn_text *text)
 {
     const uint64_t zero = profile->n_runs ? profile->runs[0].begin : 0;      // times are counted from the first run's begin
-    tn_json_open(text, '{');
-    tn_json_key_int(text, "threads", profile->threads);
     tn_json_key_int(text, "dropped", profile->dropped + profile->watch.dropped);
     tn_json_key(text, "nodes");
     tn_json_open(text, '[');
@@ -297,5 +295,4 @@ void tn_profile_report(const tn_profile *profile, tn_text *text)
         write_row(text, (const uint64_t[]){s->event, s->thread, s->begin - zero, s->end - zero, s->tiles}, 5);
     }
     tn_json_close(text, ']');
-    tn_json_close(text, '}');
 }

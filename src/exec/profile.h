@@ -24,7 +24,7 @@ void tn_profile_run_end(tn_profile *profile, tn_workers *workers, uint64_t plann
 // A step ended. Steps of bodies end before the step that they belong to.
 void tn_profile_step(tn_profile *profile, const tn_plan *plan, const tn_step *step, uint64_t begin_ns, uint64_t end_ns);
 
-// The PROFILE document of tenon.h.
-void tn_profile_report(const tn_profile *profile, struct tn_text *text);
+// The record as members of the open object that is the PROFILE document of tenon.h.
+void tn_profile_write(const tn_profile *profile, struct tn_text *text);
 
 #endif

@@ -712,7 +712,9 @@ static void recorded_runs_are_timed_inside_of_flows(void **unused)
     }
     assert_int_equal(f.a.timed, 2);
     tn_text_init(&text, &f.heap);
-    tn_profile_report(run.profile, &text);
+    tn_json_open(&text, '{');
+    tn_profile_write(run.profile, &text);
+    tn_json_close(&text, '}');
     assert_non_null(strstr(text.data, "\"op\":\"flow\",\"kernel\":\"sub-flow\""));
     assert_non_null(strstr(text.data, "\"kernel\":\"sim\",\"macs\":0,\"ns\":5}"));
     assert_null(strstr(text.data, "\"ns\":9}"));
