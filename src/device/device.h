@@ -91,7 +91,7 @@ typedef struct tn_tune_request {
 
 // A file that a device keeps in a cache folder.
 typedef struct tn_cache_file {
-    const char *name, *kind;      // kind: "program", "tiles", "rows"
+    const char *name, *kind;      // kind: "program", "tiles", "rows", "weights"
     uint64_t bytes;
     bool whole;                   // false: cut short or changed; it is never used
 } tn_cache_file;

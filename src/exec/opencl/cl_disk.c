@@ -5,20 +5,14 @@
 #include "exec/opencl/cl_disk.h"
 
 #include "base/map.h"
+#include "device/cache_folder.h"
 #include "exec/opencl/tune/cl_table.h"
 #include "sys/file.h"
 
-#include <dirent.h>
-#include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <time.h>
-#include <unistd.h>
 
 #define MAGIC UINT64_C(0x31504c434e4f4e54)   // "TNONCLP1"
-#define PATH_ROOM 1024
+#define ENDING ".clbin"
 #define PAYLOAD_LIMIT ((uint64_t)256 << 20)
 
 typedef struct header {
@@ -34,33 +28,42 @@ static uint64_t device_hash(const tn_cl_facts *facts)
 
 static bool path_of(char *path, const char *folder, const tn_cl_facts *facts, const uint64_t hash[2])
 {
-    const int n = snprintf(path, PATH_ROOM, "%s/%016" PRIx64 "%016" PRIx64 ".clbin", folder, hash[0] ^ device_hash(facts), hash[1]);
-    return n > 0 && n < PATH_ROOM;
+    return tn_cache_path(path, folder, hash[0] ^ device_hash(facts), hash[1], ENDING);
 }
 
 // The payload of a whole file, or NULL.
-static const uint8_t *payload_of(const tn_file *file, header *head)
+static const uint8_t *payload_of(const uint8_t *bytes, size_t size, header *head)
 {
-    if (file->size < sizeof *head) {
+    if (size < sizeof *head) {
         return NULL;
     }
-    memcpy(head, file->data, sizeof *head);
-    const uint8_t *payload = file->data + sizeof *head;
-    const bool whole = head->magic == MAGIC && head->bytes > 0 && head->bytes == file->size - sizeof *head &&
+    memcpy(head, bytes, sizeof *head);
+    const uint8_t *payload = bytes + sizeof *head;
+    const bool whole = head->magic == MAGIC && head->bytes > 0 && head->bytes == size - sizeof *head &&
                        head->checksum == tn_hash(payload, (size_t)head->bytes, head->device);
     return whole ? payload : NULL;
 }
 
+static bool program_whole(const uint8_t *bytes, size_t size)
+{
+    header head;
+    return payload_of(bytes, size, &head) != NULL;
+}
+
+static bool tiles_whole(const uint8_t *bytes, size_t size) { return tn_cl_table_whole((const char *)bytes, size); }
+
+static const tn_cache_kind kinds[] = {{ENDING, "program", program_whole, true}, {".tiles", "tiles", tiles_whole, false}, {.ending = NULL}};
+
 bool tn_cl_disk_load(tn_cl_context *cl, const char *folder, const uint64_t hash[2], cl_program *program)
 {
-    char path[PATH_ROOM];
+    char path[TN_CACHE_PATH];
     tn_file file;
     header head;
     cl_program made = NULL;
     if (!path_of(path, folder, &cl->facts, hash) || tn_file_open(&file, path, NULL) != TN_OK) {
         return false;
     }
-    const uint8_t *payload = payload_of(&file, &head);
+    const uint8_t *payload = payload_of(file.data, file.size, &head);
     if (payload && head.device == device_hash(&cl->facts) && head.hash[0] == hash[0] && head.hash[1] == hash[1]) {
         const size_t bytes = (size_t)head.bytes;
         cl_int status = CL_SUCCESS, error = CL_SUCCESS;
@@ -75,149 +78,26 @@ bool tn_cl_disk_load(tn_cl_context *cl, const char *folder, const uint64_t hash[
     return made != NULL;
 }
 
-static int drop_oldest(const char *folder, uint64_t limit);
-
 void tn_cl_disk_store(tn_cl_context *cl, const char *folder, const uint64_t hash[2], cl_program program)
 {
-    char path[PATH_ROOM];
+    char path[TN_CACHE_PATH];
     size_t bytes = 0;
     if (cl->driver.GetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof bytes, &bytes, NULL) != CL_SUCCESS || bytes == 0 ||
         bytes > PAYLOAD_LIMIT || !path_of(path, folder, &cl->facts, hash)) {
         return;
     }
-    uint8_t *file = tn_take(cl->base.heap, sizeof(header) + bytes);
-    if (!file) {
-        return;
-    }
-    unsigned char *payload = file + sizeof(header);
-    if (cl->driver.GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof payload, &payload, NULL) == CL_SUCCESS) {
+    unsigned char *payload = tn_take(cl->base.heap, bytes);
+    if (payload && cl->driver.GetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof payload, &payload, NULL) == CL_SUCCESS) {
         header head = {.magic = MAGIC, .bytes = bytes, .hash = {hash[0], hash[1]}, .device = device_hash(&cl->facts)};
         head.checksum = tn_hash(payload, bytes, head.device);
-        memcpy(file, &head, sizeof head);
-        (void)mkdir(folder, 0700);
-        if (tn_file_write(path, file, sizeof head + bytes, NULL) == TN_OK) {
-            drop_oldest(folder, TN_CL_DISK_LIMIT);
-        }
+        tn_cache_store(folder, path, kinds, TN_CL_DISK_LIMIT, &head, sizeof head, payload, bytes);
     }
-    tn_give(cl->base.heap, file);
+    tn_give(cl->base.heap, payload);
 }
-
-// ---- the folder ----
-
-static bool ends_in(const char *name, const char *end)
-{
-    const size_t length = strlen(name), tail = strlen(end);
-    return length > tail && strcmp(name + length - tail, end) == 0;
-}
-
-static bool is_program(const char *name) { return ends_in(name, ".clbin"); }
 
 bool tn_cl_disk_list(const char *folder, void (*visit)(const tn_cache_file *file, void *context), void *context)
 {
-    DIR *list = opendir(folder);
-    if (!list) {
-        return false;
-    }
-    for (const struct dirent *entry = readdir(list); entry; entry = readdir(list)) {
-        char path[PATH_ROOM];
-        tn_file file;
-        header head;
-        const bool program = is_program(entry->d_name), tiles = ends_in(entry->d_name, ".tiles");
-        const int n = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
-        if ((!program && !tiles) || n < 0 || n >= PATH_ROOM || tn_file_open(&file, path, NULL) != TN_OK) {
-            continue;
-        }
-        const bool whole = program ? payload_of(&file, &head) != NULL : tn_cl_table_whole((const char *)file.data, file.size);
-        const tn_cache_file seen = {entry->d_name, program ? "program" : "tiles", file.size, whole};
-        tn_file_close(&file);
-        visit(&seen, context);
-    }
-    (void)closedir(list);
-    return true;
+    return tn_cache_list(folder, kinds, visit, context);
 }
 
-// What a process that was killed while it wrote has left: NAME.clbin.PID-TIME, not touched for an hour.
-static bool is_leftover(const char *name, const struct stat *facts)
-{
-    return strstr(name, ".clbin.") && time(NULL) - facts->st_mtim.tv_sec > 3600;
-}
-
-// Bytes of all programs, and the path and size of the one written longest ago. Removes leftovers.
-static uint64_t oldest(const char *folder, char *path, uint64_t *size)
-{
-    DIR *list = opendir(folder);
-    uint64_t sum = 0;
-    struct timespec when = {0};
-    path[0] = 0;
-    for (const struct dirent *entry = list ? readdir(list) : NULL; entry; entry = readdir(list)) {
-        char full[PATH_ROOM];
-        struct stat facts;
-        const int n = snprintf(full, sizeof full, "%s/%s", folder, entry->d_name);
-        if (n < 0 || n >= PATH_ROOM || lstat(full, &facts) != 0) {
-            continue;
-        }
-        if (is_leftover(entry->d_name, &facts)) {
-            (void)unlink(full);
-        }
-        if (!is_program(entry->d_name)) {
-            continue;
-        }
-        sum += (uint64_t)facts.st_size;
-        const bool older = facts.st_mtim.tv_sec < when.tv_sec || (facts.st_mtim.tv_sec == when.tv_sec && facts.st_mtim.tv_nsec < when.tv_nsec);
-        if (!path[0] || older) {
-            when = facts.st_mtim;
-            *size = (uint64_t)facts.st_size;
-            memcpy(path, full, (size_t)n + 1);
-        }
-    }
-    if (list) {
-        (void)closedir(list);
-    }
-    return sum;
-}
-
-static int drop_oldest(const char *folder, uint64_t limit)
-{
-    char path[PATH_ROOM];
-    uint64_t size = 0;
-    int removed = 0;
-    while (oldest(folder, path, &size) > limit && path[0]) {
-        if (unlink(path) != 0) {
-            return -1;
-        }
-        removed++;
-    }
-    return removed;
-}
-
-typedef struct broken_file { const char *folder; char path[PATH_ROOM]; } broken_file;
-
-static void note_broken(const tn_cache_file *file, void *context)
-{
-    broken_file *found = context;
-    if (!file->whole && !found->path[0]) {
-        const int n = snprintf(found->path, PATH_ROOM, "%s/%s", found->folder, file->name);
-        found->path[0] = n > 0 && n < PATH_ROOM ? found->path[0] : 0;
-    }
-}
-
-int tn_cl_disk_prune(const char *folder, uint64_t limit)
-{
-    int removed = 0;
-    for (broken_file found = {.folder = folder}; tn_cl_disk_list(folder, note_broken, &found) && found.path[0];) {
-        if (unlink(found.path) != 0) {
-            return -1;
-        }
-        found.path[0] = 0;
-        removed++;
-    }
-    const int old = drop_oldest(folder, limit);
-    return old < 0 ? old : removed + old;
-}
-
-bool tn_cl_disk_writable(const char *folder)
-{
-    struct stat facts;
-    (void)mkdir(folder, 0700);
-    return stat(folder, &facts) == 0 && S_ISDIR(facts.st_mode) && access(folder, W_OK | X_OK) == 0;
-}
+int tn_cl_disk_prune(const char *folder, uint64_t limit) { return tn_cache_prune(folder, kinds, limit); }

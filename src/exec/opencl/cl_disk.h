@@ -13,9 +13,6 @@
 bool tn_cl_disk_load(tn_cl_context *cl, const char *folder, const uint64_t hash[2], cl_program *program);
 void tn_cl_disk_store(tn_cl_context *cl, const char *folder, const uint64_t hash[2], cl_program program);
 
-// Whether programs can be kept there; the folder is made where it is not there yet.
-bool tn_cl_disk_writable(const char *folder);
-
 // See device.h.
 bool tn_cl_disk_list(const char *folder, void (*visit)(const tn_cache_file *file, void *context), void *context);
 int tn_cl_disk_prune(const char *folder, uint64_t limit);

@@ -4,7 +4,7 @@
 // Ownership: see the header. Threads: see the header.
 #include "exec/opencl/cl_flow.h"
 
-#include "exec/opencl/cl_disk.h"
+#include "device/cache_folder.h"
 #include "exec/opencl/rows/cl_rows.h"
 #include "exec/opencl/run/cl_border.h"
 #include "exec/opencl/run/cl_slice.h"
@@ -136,7 +136,7 @@ static void check_folder(tn_cl_context *cl, const tn_flow_request *request)
 {
     char text[512];
     const tn_flow_listener *listener = request->listener;
-    if (!request->cache || cl->told_folder || !listener || !listener->warn || tn_cl_disk_writable(request->cache)) {
+    if (!request->cache || cl->told_folder || !listener || !listener->warn || tn_cache_writable(request->cache)) {
         return;
     }
     cl->told_folder = true;
