@@ -65,6 +65,9 @@ typedef struct tn_btiles {
 
 extern const tn_btiles tn_btiles_amx, tn_btiles_avx512bf16;
 
+// Lines first .. first + count - 1 of k.
+typedef struct tn_bgemm_span { int64_t first, count; } tn_bgemm_span;
+
 typedef struct tn_bgemm {
     const tn_btiles *tiles;
     int64_t images, m, n, lines;         // products of one shape
@@ -79,6 +82,7 @@ typedef struct tn_bgemm {
     ptrdiff_t rounded_image;
     bool exact;                          // `rounded` is a tensor: nothing lies behind it
     int64_t keep, period;                // of C's rows, as above
+    const tn_bgemm_span *spans;          // of each block of rows of an image, where A has but zeros in other lines; NULL: all lines are used
     const uint16_t *b;
     ptrdiff_t b_image;                   // elements from a product's B to the next one's; 0: all share one
     float *c;
@@ -106,6 +110,7 @@ typedef struct tn_bgemm_source {
     const void *src;
     int64_t (*offset)(const void *context, int64_t k);
     const void *context;
+    int64_t (*column_of)(const void *context, int64_t n);   // instead of n * column where it is not NULL; < 0: a column of zeros
     int64_t k, n, column;
     int64_t image, packed_image; // floats from a matrix to the next, elements of a packed one
 } tn_bgemm_source;

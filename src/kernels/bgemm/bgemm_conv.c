@@ -18,7 +18,8 @@
 #define FEW 4                    // channels of a plain image
 
 typedef struct bconv {
-    tn_conv_shape s;             // 2-D; a pointwise one is one row
+    tn_conv_shape s;             // 2-D, without taps that lie in the padding of all windows; a pointwise one is one row
+    int64_t taps[2], tap0[2];    // the window as its weights have it: rows and columns, the first of them that s has
     bool plain_in, lines_in, lines_out, point;
     int64_t blocks, k;           // blocks of x; k steps
     int last_lanes;              // channels in the last block
@@ -62,6 +63,7 @@ static bool describe(bconv *x, const tn_query *query, const char **why)
         *why = "groups";
         return false;
     }
+    tn_conv_trim(s, x->taps, x->tap0);
     tn_conv_flatten(s);
     x->plain_in = query->in[0]->layout == TN_LAYOUT_PLAIN;
     x->lines_in = query->in[0]->layout == TN_LAYOUT_NCHW32B;
@@ -122,18 +124,15 @@ static double cost(const tn_query *query, const tn_bgemm_facts *facts)
 static int64_t offset(const void *context, int64_t k)
 {
     const bconv *x = context;
-    const int64_t kh = x->s.kernel[1], kw = x->s.kernel[2];
-    if (x->plain_in) {
-        const int64_t row = k / TN_BGEMM_LINE, column = k % TN_BGEMM_LINE / FEW, c = k % FEW;
-        return column < kw && c < x->s.c ? (c * kh + row) * kw + column : -1;
-    }
-    const int64_t step = x->point ? x->s.c : x->lines * TN_BGEMM_LINE, channel = k % step;
-    return channel < x->s.c ? channel * kh * kw + k / step : -1;
+    const int64_t step = x->point ? x->s.c : x->lines * TN_BGEMM_LINE, tap = k / step, kw = x->s.kernel[2];
+    const int64_t row = x->plain_in ? k / TN_BGEMM_LINE : tap / kw, column = x->plain_in ? k % TN_BGEMM_LINE / FEW : tap % kw;
+    const int64_t c = x->plain_in ? k % FEW : k % step;
+    return column < kw && c < x->s.c ? (c * x->taps[0] + x->tap0[0] + row) * x->taps[1] + x->tap0[1] + column : -1;
 }
 
 static void pack_groups(void *dst, const tn_query *query, const bconv *x, int64_t first, int64_t count)
 {
-    const tn_bgemm_source b = {query->in[1]->data, offset, x, x->k, x->s.m, x->s.c * x->s.kernel[1] * x->s.kernel[2], 0, 0};
+    const tn_bgemm_source b = {query->in[1]->data, offset, x, NULL, x->k, x->s.m, x->s.c * x->taps[0] * x->taps[1], 0, 0};
     tn_bgemm_pack(dst, &b, first, count);
 }
 
@@ -204,12 +203,18 @@ static void round_points(const tn_bgemm *gemm, const bconv *v, const float *x, u
     }
 }
 
+// Lines of a row of the window.
+static int64_t row_lines(const bconv *x) { return x->plain_in ? 1 : x->s.kernel[2] * x->lines; }
+
 // The windows of such pixels. x: a rounded image.
-static void copy_windows(const tn_bgemm *gemm, const bconv *v, const uint16_t *x, uint16_t *to, int64_t oh, int64_t ow, int64_t rows)
+static void copy_windows(const tn_bgemm *gemm, const bconv *v, const uint16_t *x, uint16_t *to, int64_t oh, int64_t ow, int64_t rows,
+                         const tn_bgemm_span *span)
 {
     const tn_conv_shape *s = &v->s;
     const int64_t columns = v->plain_in ? 1 : s->kernel[2], first = ow * s->stride[2] - s->pad[2] + v->left;
-    for (int64_t kh = 0; kh < s->kernel[1]; kh++) {
+    const int64_t each = row_lines(v), kh0 = span ? span->first / each : 0, kh1 = span ? kh0 + span->count / each : s->kernel[1];
+    to += kh0 * each * TN_BGEMM_ROWS * TN_BGEMM_LINE;
+    for (int64_t kh = kh0; kh < kh1; kh++) {
         const int64_t ih = oh * s->stride[1] - s->pad[1] + kh * s->dilation[1];
         const bool there = ih >= 0 && ih < s->in[1];
         for (int64_t kw = 0; kw < columns; kw++) {
@@ -233,9 +238,36 @@ static void round_windows(const tn_bgemm *gemm, uint16_t *to, int64_t image, int
         if (v->point) {
             round_points(gemm, v, gemm->a + image * v->image, block, oh, ow, rows);
         } else {
-            copy_windows(gemm, v, gemm->rounded + image * v->rounded_image, block, oh, ow, rows);
+            copy_windows(gemm, v, gemm->rounded + image * v->rounded_image, block, oh, ow, rows, gemm->spans ? &gemm->spans[m / TN_BGEMM_ROWS] : NULL);
         }
     }
+}
+
+// Rows of the window that lie in the padding for all pixels of a block are left out. Leaves g->spans NULL where there are none.
+static tn_status place_spans(bconv *x, tn_prepare *prepare)
+{
+    const tn_conv_shape *s = &x->s;
+    const int64_t blocks = tn_tile_cuts(x->gemm.m, TN_BGEMM_ROWS), width = x->in_place ? x->width : s->out[2];
+    bool all = true;
+    tn_bgemm_span *spans = tn_arena_array(prepare->arena, (size_t)blocks, sizeof *spans);
+    if (!spans) {
+        return tn_fail_memory(prepare->diag, prepare->query->name, (size_t)blocks * sizeof *spans);
+    }
+    for (int64_t i = 0; i < blocks; i++) {
+        const int64_t last = TN_MIN(s->out[1] - 1, (TN_MIN(x->gemm.m, (i + 1) * TN_BGEMM_ROWS) - 1) / width);
+        int64_t first = s->kernel[1], end = 0;
+        for (int64_t oh = i * TN_BGEMM_ROWS / width; oh <= last; oh++) {
+            int64_t k0, k1;
+            tn_conv_taps(oh * s->stride[1] - s->pad[1], s->kernel[1], s->dilation[1], s->in[1], &k0, &k1);
+            first = k0 < k1 ? TN_MIN(first, k0) : first;
+            end = k0 < k1 ? TN_MAX(end, k1) : end;
+        }
+        first = TN_MIN(first, end);
+        spans[i] = (tn_bgemm_span){first * row_lines(x), (end - first) * row_lines(x)};
+        all = all && end - first == s->kernel[1];
+    }
+    x->gemm.spans = all ? NULL : spans;
+    return TN_OK;
 }
 
 // Where each line of k lies for the first window, and which neighbours in an image C has.
@@ -291,9 +323,12 @@ tn_status tn_bconv_prepare(tn_prepare *prepare)
     if (x->in_place) {
         TN_TRY(place_lines(x, prepare));
     }
+    if (!x->point) {
+        TN_TRY(place_spans(x, prepare));
+    }
     TN_TRY(tn_bgemm_prepare(&x->gemm, prepare, x->in_place ? x->lines : x->gemm.lines));
     TN_TRY(tn_scratch_add(prepare, x->point || x->as_is ? 0 : rounded, sizeof(uint16_t), &x->rounded_at));
-    const uint64_t form[] = {(uint64_t)s->c, (uint64_t)s->m, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2], x->plain_in, x->point};
+    const uint64_t form[] = {(uint64_t)s->c, (uint64_t)s->m, (uint64_t)s->kernel[1], (uint64_t)s->kernel[2], (uint64_t)x->tap0[0], (uint64_t)x->tap0[1], x->plain_in, x->point};
     prepare->packs[0] = (tn_pack){.operand = 1, .id = "bconv_bf16", .variant = tn_hash(form, sizeof form, 0), .bytes = bytes, .pack = pack,
                                   .part = pack_group, .parts = tn_bgemm_groups(s->m)};
     prepare->n_packs = 1;

@@ -102,7 +102,7 @@ static int64_t offset(const void *context, int64_t k)
 static void pack_groups(void *dst, const tn_query *query, const bmatmul *x, int64_t first, int64_t count)
 {
     const product *p = &x->p;
-    const tn_bgemm_source b = {query->in[1]->data, offset, p, p->k, p->n, p->trans_b ? p->k : 1, p->k * p->n, x->gemm.b_image};
+    const tn_bgemm_source b = {query->in[1]->data, offset, p, NULL, p->k, p->n, p->trans_b ? p->k : 1, p->k * p->n, x->gemm.b_image};
     tn_bgemm_pack(dst, &b, first, count);
 }
 

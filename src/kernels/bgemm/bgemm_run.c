@@ -32,9 +32,9 @@ static void pack_group(uint16_t *out, const tn_bgemm_source *b, const char *src,
         }
         for (int64_t v = 0; v < vectors; v++, out += TN_BGEMM_TILE) {
             for (int64_t lane = 0; lane < TN_BGEMM_LANES; lane++) {
-                const int64_t j = n0 + v * TN_BGEMM_LANES + lane;
+                const int64_t j = n0 + v * TN_BGEMM_LANES + lane, column = j >= b->n ? -1 : b->column_of ? b->column_of(b->context, j) : j * b->column;
                 for (int64_t i = 0; i < TN_BGEMM_LINE; i++) {
-                    const float value = j < b->n && at[i] >= 0 ? tn_load_f32(src, (size_t)(at[i] + j * b->column)) : 0.0f;
+                    const float value = column >= 0 && at[i] >= 0 ? tn_load_f32(src, (size_t)(at[i] + column)) : 0.0f;
                     out[(i / 2 * TN_BGEMM_LANES + lane) * 2 + i % 2] = tn_bf16_from_f32(value);
                 }
             }
@@ -103,13 +103,14 @@ static void run_item(const job *j, int64_t item, char *slot)
     for (int64_t group = item_n * j->groups_item; group < g1; group++) {
         const int64_t v0 = group * TN_BGEMM_VECTORS, n0 = v0 * TN_BGEMM_LANES, columns = TN_MIN(g->n - n0, TN_BGEMM_LANES * TN_BGEMM_VECTORS);
         t.vectors = columns > TN_BGEMM_LANES ? TN_BGEMM_VECTORS : 1;
-        t.b = g->b + image * g->b_image + v0 * g->lines * TN_BGEMM_TILE;
+        const uint16_t *b = g->b + image * g->b_image + v0 * g->lines * TN_BGEMM_TILE;
+        t.b = b;
         t.end.bias_tail = (int)columns - (t.vectors - 1) * TN_BGEMM_LANES;
         t.end.tail = g->blocked ? TN_BGEMM_LANES : t.end.bias_tail;
         t.end.bias = g->bias ? g->bias + n0 : NULL;
         // Each block asks for its share of the next group, which comes from the last cache or from memory.
         t.ask = group + 1 < g1 ? (int)((GROUP_LINES + blocks - 1) / blocks) : 0;
-        t.next = t.b + t.vectors * g->lines * TN_BGEMM_TILE;
+        t.next = b + t.vectors * g->lines * TN_BGEMM_TILE;
         for (int64_t m = m0; m < m1; m += TN_BGEMM_ROWS) {
             // The row of C of the block's first one that it has.
             t.column = g->steps ? m % g->period : 0;
@@ -117,6 +118,13 @@ static void run_item(const job *j, int64_t item, char *slot)
             const ptrdiff_t at = image * g->c_image + row * g->c_row + v0 * g->c_vec;
             t.a = g->steps ? g->rounded + image * g->rounded_image + m * TN_BGEMM_LINE : a + (m - m0) / TN_BGEMM_ROWS * block;
             t.rows = (int)TN_MIN((int64_t)TN_BGEMM_ROWS, m1 - m);
+            if (g->spans) {
+                const tn_bgemm_span *span = &g->spans[m / TN_BGEMM_ROWS];
+                t.lines = span->count;
+                t.b = b + span->first * t.vectors * TN_BGEMM_TILE;
+                t.steps = g->steps ? g->steps + span->first : NULL;
+                t.a += g->steps ? 0 : span->first * TN_BGEMM_ROWS * TN_BGEMM_LINE;
+            }
             t.end.c = g->c ? g->c + at : NULL;
             t.end.residual = g->residual ? g->residual + at : NULL;
             t.c_lines = g->c_lines ? g->c_lines + at : NULL;
@@ -143,23 +151,29 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
     }
 }
 
-// Items for several threads: fewer rows, then fewer groups, while there are not some for each of them and they are of bearable length.
-#define ITEM_NS_LEAST 6000.0
+// Items for several threads: fewer rows or fewer groups, while there are not some for each of them and they are of bearable length. Fewer rows
+// read B more often, fewer groups round rows more often.
+#define ITEM_NS_LEAST 2000.0
 #define ITEMS_PER_THREAD 4
+#define BYTES_PER_NS 30.0
 
 static void share_out(job *j, unsigned threads)
 {
     const tn_bgemm *g = j->g;
+    const tn_bgemm_facts *f = g->tiles->facts;
+    const double line_rows_ns = g->steps ? 0.0 : 2.0 * TN_BGEMM_ROWS * f->round_ns, lines = (double)g->lines;
+    const double group_ns = lines * f->block_ns + (double)(TN_BGEMM_ROWS * TN_BGEMM_VECTORS) * f->end_ns;
+    const double again_b = (double)j->groups * lines * (double)(TN_BGEMM_VECTORS * TN_BGEMM_TILE * sizeof(uint16_t)) / BYTES_PER_NS;
     for (;;) {
         const int64_t blocks = j->rows_item / TN_BGEMM_ROWS;
         j->items_m = (g->m + j->rows_item - 1) / j->rows_item;
         j->items_n = (j->groups + j->groups_item - 1) / j->groups_item;
-        const double ns = (double)(blocks * j->groups_item * g->lines) * g->tiles->facts->block_ns;
+        const double rows_ns = (double)blocks * lines * line_rows_ns, ns = (double)(blocks * j->groups_item) * group_ns + rows_ns;
         const bool enough = g->images * j->items_m * j->items_n >= (int64_t)ITEMS_PER_THREAD * threads;
         if (threads <= 1 || enough || ns < 2.0 * ITEM_NS_LEAST || (blocks == 1 && j->groups_item == 1)) {
             return;
         }
-        if (blocks > 1) {
+        if (blocks > 1 && (j->groups_item == 1 || rows_ns > again_b)) {
             j->rows_item = (blocks + 1) / 2 * TN_BGEMM_ROWS;
         } else {
             j->groups_item = (j->groups_item + 1) / 2;

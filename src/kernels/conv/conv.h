@@ -26,6 +26,10 @@ bool tn_conv_shape_of(const tn_conv_attr *attr, const tn_shape *x, const tn_shap
 // A pointwise window sees the rows of an image as one.
 void tn_conv_flatten(tn_conv_shape *shape);
 
+// Leaves out the rows (dim 1) and columns (dim 2) of the window that no window has in x: wide dilations in small images. taps: the window as
+// its weights have it; tap0: the first row and column of it that are left.
+void tn_conv_trim(tn_conv_shape *shape, int64_t taps[2], int64_t tap0[2]);
+
 // Taps k0 .. k1 - 1 of a window that begins at `base` hit 0 .. in - 1.
 static inline void tn_conv_taps(int64_t base, int64_t kernel, int64_t dilation, int64_t in, int64_t *k0, int64_t *k1)
 {

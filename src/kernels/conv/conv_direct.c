@@ -87,27 +87,6 @@ static void set_strip(direct *d)
     }
 }
 
-// Leaves out the rows (dim 1) or columns (dim 2) of the window that no window has in x: wide dilations in small images.
-static void trim(direct *d, int dim)
-{
-    tn_conv_shape *s = &d->s;
-    int64_t first = s->kernel[dim], end = 0;
-    for (int64_t o = 0; o < s->out[dim] && (first > 0 || end < s->kernel[dim]); o++) {
-        int64_t k0, k1;
-        tn_conv_taps(o * s->stride[dim] - s->pad[dim], s->kernel[dim], s->dilation[dim], s->in[dim], &k0, &k1);
-        if (k0 < k1) {
-            first = TN_MIN(first, k0);
-            end = TN_MAX(end, k1);
-        }
-    }
-    d->taps[dim - 1] = s->kernel[dim];
-    if (first < end && s->pad[dim] >= first * s->dilation[dim]) {
-        d->tap0[dim - 1] = first;
-        s->kernel[dim] = end - first;
-        s->pad[dim] -= first * s->dilation[dim];
-    }
-}
-
 static bool describe(direct *d, const tn_query *query, const tn_tile_facts *facts)
 {
     const tn_conv_attr *attr = query->attr;
@@ -116,8 +95,7 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
         return false;
     }
     d->plain_in = query->in[0]->layout == TN_LAYOUT_PLAIN;
-    trim(d, 1);
-    trim(d, 2);
+    tn_conv_trim(&d->s, d->taps, d->tap0);
     tn_conv_flatten(&d->s);
     tn_conv_shape *s = &d->s;
     d->block = tn_layout_block(query->out[0]->layout);

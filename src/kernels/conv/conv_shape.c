@@ -40,6 +40,32 @@ bool tn_conv_shape_of(const tn_conv_attr *attr, const tn_shape *x, const tn_shap
     return shape->cg * shape->groups == shape->c && shape->mg * shape->groups == shape->m;
 }
 
+static void trim(tn_conv_shape *s, int dim, int64_t *taps, int64_t *tap0)
+{
+    int64_t first = s->kernel[dim], end = 0;
+    for (int64_t o = 0; o < s->out[dim] && (first > 0 || end < s->kernel[dim]); o++) {
+        int64_t k0, k1;
+        tn_conv_taps(o * s->stride[dim] - s->pad[dim], s->kernel[dim], s->dilation[dim], s->in[dim], &k0, &k1);
+        if (k0 < k1) {
+            first = TN_MIN(first, k0);
+            end = TN_MAX(end, k1);
+        }
+    }
+    *taps = s->kernel[dim];
+    *tap0 = 0;
+    if (first < end && s->pad[dim] >= first * s->dilation[dim]) {
+        *tap0 = first;
+        s->kernel[dim] = end - first;
+        s->pad[dim] -= first * s->dilation[dim];
+    }
+}
+
+void tn_conv_trim(tn_conv_shape *shape, int64_t taps[2], int64_t tap0[2])
+{
+    trim(shape, 1, &taps[0], &tap0[0]);
+    trim(shape, 2, &taps[1], &tap0[1]);
+}
+
 void tn_conv_flatten(tn_conv_shape *s)
 {
     for (int i = 0; i < 3; i++) {
