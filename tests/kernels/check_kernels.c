@@ -127,6 +127,8 @@ static bool wanted_of(const tn_trial *trial, int i, bool rounded, tn_tensor *wan
     return want->data != NULL;
 }
 
+static bool rounds(const tn_kernel *row) { return (row->cpu & TN_CPU_BF16_WEIGHTS) != 0; }
+
 // Of a number of bf16 to the next, at most.
 #define BF16_STEP 0x1p-7
 
@@ -172,7 +174,7 @@ static bool attempt_run(attempt *a, const tn_trial_options *options, bool first)
             return false;
         }
         const tn_tensor *got = first ? &a->first[i] : &results[i], *want = first ? &wanted : &a->first[i];
-        const double rel = first ? trial->c->rel + (stored ? BF16_STEP : 0) : 0, abs = first ? trial->c->abs : 0;
+        const double rel = first ? trial->c->rel + (stored ? BF16_STEP : 0) : 0, abs = first ? trial->c->abs + (rounds(row) ? trial->c->rounded_abs : 0) : 0;
         if (want->data && !tn_shape_equal(&got->shape, &want->shape)) {
             fail(a->check, row, trial, how, "a result of another shape");
             return false;
@@ -260,8 +262,6 @@ static bool run_reference(check *k, tn_trial *trial)
     }
     return true;
 }
-
-static bool rounds(const tn_kernel *row) { return (row->cpu & TN_CPU_BF16_WEIGHTS) != 0; }
 
 static bool wanted_rounded(const check *k, const tn_op *op)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Attention of f32 without the matrix of all scores (the operator is in ops/seq/op_attention.h): an item of work is a block of queries of
 // one head, whose scores against a block of keys are made by the tiles of matrix products, become weights where they lie, and are
-// multiplied with the values. Heads may lie side by side in a row, so what splits and joins them costs nothing.
+// multiplied with the values. Heads may lie side by side in a row, so what splits and joins them costs nothing. Rows of bf16 round what is
+// multiplied.
 // Ownership: parameters live in the plan's arena. Threads: blocks of queries are shared out.
 #ifndef TN_ATTENTION_H
 #define TN_ATTENTION_H
@@ -26,8 +27,9 @@ typedef struct tn_attention_shape {
     int64_t covered;                      // keys that the mask has
     int64_t query_block, key_block;       // of an item; keys whose scores there are at a time
     tn_gemm scores, weighted;             // all but pointers, and sizes where a block is not whole
-    size_t k_floats, v_floats;            // of one head, packed
-    size_t k_at, v_at, slot_at, slot_bytes;   // in the workspace; a slot: scores [query_block][key_block], largest scores, sums of weights
+    size_t k_floats, v_floats;            // of one head, packed; rows of bf16: elements
+    size_t k_at, v_at, slot_at, slot_bytes;   // in the workspace; a slot: scores [query_block][key_block], largest scores, sums of weights; rows
+                                              // of bf16: before them rounded queries and weights
     unsigned slots;
 } tn_attention_shape;
 
@@ -40,5 +42,9 @@ bool tn_attention_match(const tn_query *query, const char **why);
 TN_ATTENTION_TIER(portable)
 TN_ATTENTION_TIER(avx2)
 TN_ATTENTION_TIER(avx512)
+
+double tn_attention_cost_avx512bf16(const tn_query *query);
+double tn_attention_cost_amx(const tn_query *query);
+tn_status tn_attention_prepare_bf16(tn_prepare *prepare);
 
 #endif

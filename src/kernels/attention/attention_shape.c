@@ -5,6 +5,7 @@
 #include "kernels/attention/attention.h"
 
 #include "base/macros.h"
+#include "kernels/bgemm/bgemm.h"
 #include "kernels/gemm/scratch.h"
 #include "ops/seq/op_attention.h"
 
@@ -160,3 +161,56 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
 TIER(portable)
 TIER(avx2)
 TIER(avx512)
+
+// ---- rows of bf16 ----
+
+static tn_attention_shape shape_bf16(const tn_query *query)
+{
+    tn_attention_shape s = shape_of(query, &tn_tile_facts_avx512);
+    s.query_block = TN_BGEMM_ROWS;
+    s.key_block = TN_MIN(KEY_BLOCK, tn_tile_cuts(s.keys, TN_BGEMM_LINE) * TN_BGEMM_LINE);
+    return s;
+}
+
+// Packing and the end of each block take what they take for products.
+static double cost_bf16(const tn_query *query, const tn_bgemm_facts *facts)
+{
+    const tn_attention_shape s = shape_bf16(query);
+    const int64_t all = s.batch * s.heads;
+    const double rounded = (double)(s.batch * s.kv_heads) * (double)s.keys * (double)(s.size + s.value_size) / TN_BGEMM_LANES;
+    const double weights = (double)all * (double)s.queries * (double)s.keys * 2.0 / TN_BGEMM_LANES;
+    const tn_bgemm_around around = {.made = true};
+    return tn_bgemm_cost(facts, all, s.queries, s.keys, s.size, around) + tn_bgemm_cost(facts, all, s.queries, s.value_size, s.keys, around) +
+           weights + 2.0 * rounded * facts->round_ns;
+}
+
+double tn_attention_cost_avx512bf16(const tn_query *query) { return cost_bf16(query, &tn_bgemm_facts_avx512bf16); }
+double tn_attention_cost_amx(const tn_query *query) { return cost_bf16(query, &tn_bgemm_facts_amx); }
+
+tn_status tn_attention_prepare_bf16(tn_prepare *prepare)
+{
+    tn_attention_shape *s;
+    TN_TRY(tn_prepare_params(prepare, sizeof *s, (void **)&s));
+    *s = shape_bf16(prepare->query);
+    s->slots = TN_MAX(1u, prepare->query->threads);
+    const int64_t value_vectors = tn_tile_cuts(s->value_size, TN_BGEMM_LANES);
+    size_t heads, count, bytes;
+    const bool fits = tn_bgemm_packed_bytes(s->size, s->keys, &s->k_floats) &&
+                      tn_mul_size((size_t)value_vectors * TN_BGEMM_TILE, (size_t)tn_bgemm_lines(s->keys), &s->v_floats);
+    s->k_floats /= sizeof(uint16_t);
+    if (!fits || !tn_mul_size((size_t)s->batch, (size_t)s->kv_heads, &heads) || !tn_mul_size(heads, s->k_floats, &count)) {
+        return tn_fail_memory(prepare->diag, prepare->query->name, SIZE_MAX);
+    }
+    TN_TRY(tn_scratch_add(prepare, count, sizeof(uint16_t), &s->k_at));
+    if (!tn_mul_size(heads, s->v_floats, &count)) {
+        return tn_fail_memory(prepare->diag, prepare->query->name, SIZE_MAX);
+    }
+    TN_TRY(tn_scratch_add(prepare, count, sizeof(uint16_t), &s->v_at));
+    const size_t rows = (size_t)s->query_block, block = rows * (size_t)s->key_block;
+    if (!tn_mul_size(rows * TN_BGEMM_LINE * sizeof(uint16_t), (size_t)tn_bgemm_lines(s->size), &bytes) ||
+        !tn_add_size(bytes, block * (sizeof(uint16_t) + sizeof(float)) + 2 * rows * sizeof(float), &bytes) ||
+        !tn_align_size(bytes, TN_ALIGNMENT, &s->slot_bytes)) {
+        return tn_fail_memory(prepare->diag, prepare->query->name, SIZE_MAX);
+    }
+    return tn_scratch_add(prepare, s->slots, s->slot_bytes, &s->slot_at);
+}

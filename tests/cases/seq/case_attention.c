@@ -134,6 +134,7 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
     const tn_dtype dtype = listed ? TN_F32 : tn_draw_dtype(r, TN_DRAW_FLOATS);
     c->rel = 1e-4;
     c->abs = 1e-6;
+    c->rounded_abs = 0x1p-7;   // weights to half a step of bf16, values mostly below four
     if (rotary) {
         const turn t = listed ? turns[i - FORMS] : draw_turn(r);
         return make_rotary(c, arena, &t, dtype);

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// Attention with products of bf16 by the tile registers of AMX: the body of attention_bf16.inc.
+// Ownership: const data. Threads: any.
+#include "kernels/attention/attention_bf16.inc"
+
+static tn_status run(const tn_call *call) { return run_attention(call, &tn_btiles_amx); }
+
+static const tn_kernel rows[] = {TN_ATTENTION_ROW(amx, TN_IMPL_AMX, TN_CPU_AVX512 | TN_CPU_AVX512BF16 | TN_CPU_AMX)};
+TN_EXPORT_KERNELS(attention_bf16_amx, rows);
