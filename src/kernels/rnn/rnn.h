@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers in f32 (lstm, gru): what the rows of all tiers share.
+// Recurrent layers (lstm, gru) in f32, or with weights of bf16: what the rows of all tiers share.
 //
 // Columns of w and r are the gates' outputs, ordered so that one vector per gate holds all gates of V hidden units:
 //      [hidden unit / V][gate][V]          padded with zeros to whole vectors of units
@@ -9,10 +9,13 @@
 //      gates z, r [unit / V][2][V], then gate h [unit / V][V], each in groups of four vectors
 // r is larger than the second-level cache in many nets. Odd steps take its groups from last to first, so that what the step before read
 // last is read first.
+// Rows of bf16 keep r as pairs, [hidden unit / V][k / 2][gate][V][2], take one sequence, and no gru in two parts; w is packed for
+// kernels/bgemm.
 // Ownership: borrows everything; parameters live in the plan's arena. Threads: any.
 #ifndef TN_RNN_H
 #define TN_RNN_H
 
+#include "kernels/bgemm/bgemm.h"
 #include "kernels/gemm/gemm.h"
 #include "ops/seq/op_lstm.h"
 
@@ -28,6 +31,11 @@ typedef struct tn_rnn {
     ptrdiff_t h_row;             // floats of a state: units * V
     bool has_bias;
     tn_gemm gemm;                // of step 1 for one direction
+    bool bf16;                   // instead of gemm:
+    tn_bgemm product;            // its workspace comes first
+    size_t w_elements;           // of one direction, packed
+    size_t r_bytes;              // of an element of r
+    int64_t r_steps;             // of k that r has: pairs are whole
     size_t inputs_at, h_at, c_at, reset_at;
 } tn_rnn;
 
@@ -36,13 +44,19 @@ typedef void (*tn_rnn_cell)(const float *inputs, const float *recurrent, const f
 
 typedef struct tn_rnn_isa {
     const tn_tiles *tiles;
+    const tn_btiles *btiles;     // rows of bf16
     tn_rnn_cell lstm, gru, reset, update;
-    // to[groups][q][V] = bias + h[k] r, for 1 or 2 groups [k][q][V]; bias NULL: none.
-    void (*product)(float *to, const float *h, const float *r, int64_t k, const float *bias, int q, int groups);
+    // to[groups][q][V] = bias + h[k] r, for 1 or 2 groups [k][q][V], of bf16 [k / 2][q][V][2]; bias NULL: none.
+    void (*product)(float *to, const float *h, const void *r, int64_t k, const float *bias, int q, int groups);
 } tn_rnn_isa;
 
 bool tn_rnn_match(const tn_query *query, const char **why);
 tn_status tn_rnn_run(const tn_call *call, const tn_rnn_isa *isa);
+
+bool tn_rnn_match_bf16(const tn_query *query, const char **why);
+double tn_rnn_cost_bf16_avx512bf16(const tn_query *query);
+double tn_rnn_cost_bf16_amx(const tn_query *query);
+tn_status tn_rnn_prepare_bf16(tn_prepare *prepare);
 
 #define TN_RNN_TIER(tier)                               \
     double tn_rnn_cost_##tier(const tn_query *query);   \

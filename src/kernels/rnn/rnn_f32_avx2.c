@@ -6,7 +6,7 @@
 
 #include "kernels/rnn/rnn_f32.inc"
 
-static const tn_rnn_isa isa = {&tn_tiles_avx2, rnn_lstm, rnn_gru, rnn_reset, rnn_update, rnn_product};
+static const tn_rnn_isa isa = {&tn_tiles_avx2, NULL, rnn_lstm, rnn_gru, rnn_reset, rnn_update, rnn_product};
 
 static tn_status run(const tn_call *call) { return tn_rnn_run(call, &isa); }
 

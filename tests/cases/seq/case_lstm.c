@@ -22,6 +22,8 @@ static const layer layers[] = {
     {6, 1, 12, 10, TN_RNN_FORWARD, 0, BIAS | PEEPHOLES | CLIP}, {6, 2, 3, 5, TN_RNN_BIDIRECTIONAL, 0, BIAS | COUPLED | RESET_AFTER},
     {3, 2, 4, 6, TN_RNN_FORWARD, 0, ACTS | BIAS},
     {3, 1, 4, 6, TN_RNN_BIDIRECTIONAL, 0, ACTS | RESET_AFTER | ONE_RESULT},
+    {5, 1, 20, 33, TN_RNN_REVERSE, 0, BIAS | STATE | RESET_AFTER}, {40, 1, 70, 64, TN_RNN_BIDIRECTIONAL, 1, BIAS | LENGTHS | RESET_AFTER},
+    {2, 1, 33, 529, TN_RNN_FORWARD, 0, STATE | RESET_AFTER},
     {0, 2, 3, 4, TN_RNN_FORWARD, 0, BIAS},                      {4, 0, 3, 4, TN_RNN_REVERSE, 0, BIAS},
 };
 static const tn_op *const ops[] = {&tn_op_lstm, &tn_op_gru, &tn_op_rnn};
@@ -90,6 +92,7 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
     c->n_out = l.flags & ONE_RESULT ? 1 : lstm ? 3 : 2;
     c->rel = 1e-4;
     c->abs = 1e-5;
+    c->rounded_abs = 0x1p-6;   // the state of each step
     return true;
 }
 
