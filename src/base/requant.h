@@ -128,6 +128,74 @@ static inline int32_t tn_requant_softmax(uint32_t e, uint64_t sum, uint32_t inve
     return tn_clamp_i32((int32_t)(quotient > 65535 ? 65535 : quotient) + y_zero, low, high);
 }
 
+// ---- layer normalisation ----
+
+// Of a line of n bytes x:
+//
+//   s = sum x,  d = n x - s,  q = n sum x x - s s            n^2 times the variance, in steps of x; what is added to all x changes neither
+//   D = root(q 2^(48-2L) + epsilon), at least 2^16           2^L >= n, L the least; epsilon is n^2 epsilon / x_scale^2 2^(48-2L)
+//   z = d 2^(24-L) / D                                       with 22 bits of fraction: one product of 31 bits, rounded to nearest
+//   y = clamp((z gain + bias >> down) + y_zero)              z gain / 2^31, to nearest; gain with 9 + down bits of fraction; bias with down,
+//                                                            and one half added
+//
+// The root has 17 bits at least whatever the line, so that short lines and lines of one step are as exact as others: z is off by
+// 2^-16 of itself and 2^-23 at most. |z| < sqrt(n), so nothing leaves 32 bits. The same in float_rne and fixed_q31.
+
+#define TN_NORM_LINE 32768                              // elements of a line at most: n sum x x fits the root's 64 bits
+#define TN_NORM_EPSILON (UINT64_C(1) << 62)             // epsilon at most
+#define TN_NORM_BITS 22                                 // of fraction of z
+#define TN_NORM_GAIN_BITS (31 - TN_NORM_BITS)           // of fraction of a gain beyond `down`
+#define TN_NORM_DOWN 8                                  // the least down; TN_NORM_BITS the most
+
+// The greatest integer whose square is at most v.
+static inline uint32_t tn_norm_root(uint64_t v)
+{
+    uint64_t rest = 0, root = 0;
+    for (int i = 0; i < 32; i++, v <<= 2) {
+        rest = rest << 2 | v >> 62;
+        root <<= 1;
+        if (rest > 2 * root) {
+            rest -= 2 * root + 1;
+            root++;
+        }
+    }
+    return (uint32_t)root;
+}
+
+// The least L with 2^L >= n, 1 <= n <= TN_NORM_LINE.
+static inline int32_t tn_norm_log(int32_t n) { return n > 1 ? 32 - __builtin_clz((uint32_t)(n - 1)) : 0; }
+
+// What D is the root of.
+static inline uint64_t tn_norm_square(int32_t n, int64_t sum, int64_t squares, uint64_t epsilon)
+{
+    return ((uint64_t)(n * squares - sum * sum) << (48 - 2 * tn_norm_log(n))) + epsilon;
+}
+
+// z = tn_q31_shift(tn_q31_mul(d << lift, multiplier), drop)
+typedef struct tn_norm_factor {
+    int32_t lift, multiplier, drop;
+} tn_norm_factor;
+
+static inline tn_norm_factor tn_norm_factor_of(int32_t n, uint32_t root)
+{
+    const uint32_t deviation = root > 65536 ? root : 65536;
+    const int32_t bits = 32 - __builtin_clz(deviation);      // 17 .. 32
+    const uint64_t inverse = (UINT64_C(1) << (30 + bits)) / deviation;
+    return (tn_norm_factor){.lift = TN_NORM_BITS - tn_norm_log(n) + (bits < 25 ? 25 - bits : 0),
+                            .multiplier = inverse > INT32_MAX ? INT32_MAX : (int32_t)inverse,
+                            .drop = bits > 25 ? bits - 25 : 0};
+}
+
+static inline int32_t tn_norm_scaled(const tn_norm_factor *f, int32_t d)
+{
+    return tn_q31_shift(tn_q31_mul(d * (INT32_C(1) << f->lift), f->multiplier), f->drop);
+}
+
+static inline int32_t tn_norm_result(int32_t z, int32_t gain, int32_t bias, int32_t down, int32_t y_zero, int32_t low, int32_t high)
+{
+    return tn_clamp_i32((tn_saturate_i32((int64_t)tn_q31_mul(z, gain) + bias) >> down) + y_zero, low, high);
+}
+
 // ---- 16 bits ----
 
 // Values of 16 bits have no zero point. Sums of their products are exact in 64 bits and are brought to 32 by a shift of `down` bits, to

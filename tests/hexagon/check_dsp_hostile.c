@@ -198,6 +198,42 @@ static bool honest_graph(state *s, tn_rand *r)
     return ok;
 }
 
+// A layer norm whose words disagree is refused: one gain more than the line has, as many as there are but not in the last axes, no or too many
+// bits of fraction, an epsilon with which the root's operand would leave 64 bits, one bias less than gains.
+static bool wrong_norms(state *s)
+{
+    for (int kind = 0; kind < 7; kind++) {
+        static const int32_t dims[] = {3, 5, 8};
+        const uint32_t n[2] = {kind == 1 ? 9 : kind == 2 ? 15 : 8, kind == 6 ? 7 : 8};
+        const uint32_t down = kind == 3 ? 0 : kind == 4 ? 32 : 12, epsilon[2] = {1, kind == 5 ? 0x40000000u : 0x3fffffffu};
+        const int32_t words[16] = {0};
+        dsp_tensor x = {.dtype = TN_HEX_U8, .rank = 3}, vector = {.dtype = TN_HEX_S32, .rank = 1};
+        memcpy(x.dims, dims, sizeof dims);
+        dsp_graph g;
+        uint32_t in[3];
+        dsp_graph_begin(&g, &s->d, &s->buffer);
+        in[0] = dsp_value(&g, &x);
+        dsp_border(&g, TN_HEX_RECORD_INPUT, in[0]);
+        for (int k = 0; k < 2; k++) {
+            vector.dims[0] = (int32_t)n[k];
+            in[1 + k] = dsp_const(&g, &vector, words, 4 * n[k]);
+        }
+        const uint32_t y = dsp_value(&g, &x);
+        dsp_node(&g, TN_HEX_OP_LAYER_NORM, in, 3, y);
+        dsp_attr(&g, TN_HEX_ATTR_DOWN, &down, 1);
+        dsp_attr(&g, TN_HEX_ATTR_EPSILON, epsilon, 2);
+        dsp_node_end(&g);
+        dsp_border(&g, TN_HEX_RECORD_OUTPUT, y);
+        const uint32_t status = dsp_graph_prepare(&g);
+        dsp_graph_end(&g);
+        if ((status == TN_HEX_OK) != (kind == 0)) {
+            printf("FAILED: a layer norm of kind %d: status %u\n", kind, status);
+            return false;
+        }
+    }
+    return true;
+}
+
 // Waits for the child's end, two seconds at most; its exit status, or -1.
 static int end_of(state *s)
 {
@@ -250,7 +286,7 @@ int main(int argc, char **argv)
     if (!start(&s)) {
         return 1;
     }
-    bool ok = true;
+    bool ok = wrong_norms(&s);
     for (int i = 0; i < count && ok; i++) {
         tn_rand r = {seed * 1000003 + (uint64_t)i};
         ok = i % 3 == 0 ? wild_call(&s, &r) : i % 15 == 1 ? changed_weights(&s, &r) : changed_graph(&s, &r);

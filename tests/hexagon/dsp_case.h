@@ -23,7 +23,7 @@ typedef struct dsp_case {
     case_tensor in[CASE_OPERANDS], y;
     int32_t strides[2], pads[4], dilations[2], kernel[2], clamp[2];
     int32_t group, rounding, axis, count_pad, mode, transpose, down;
-    uint32_t factor;
+    uint32_t factor, epsilon[2];
     bool has_clamp;
     uint32_t n_multipliers, n_scales, n_regions;
     uint32_t multipliers[CASE_MULTIPLIERS];

@@ -386,22 +386,44 @@ static void draw_softmax(dsp_case *c, tn_rand *r, bool big)
     draw_clamp(c, r);
 }
 
+// Lines: any bytes, or all of one value but one, or two neighbours: the deviation that the root has fewest bits of.
+static void fill_lines(case_tensor *x, tn_rand *r, int32_t n)
+{
+    const int32_t kind = draw(r, 0, 3), off = x->t.dtype == TN_HEX_S8 ? 128 : 0, low = x->v[0] + off < 255 ? x->v[0] + off : 254;
+    for (uint32_t i = 0; i < dsp_count(&x->t) && kind; i++) {
+        const int32_t first = (int32_t)i % n == 0;
+        x->v[i] = (kind == 1 ? low + first : kind == 2 ? low + draw(r, 0, 1) : first ? 255 - low : low) - off;
+    }
+}
+
 static void draw_layer_norm(dsp_case *c, tn_rand *r, bool big)
 {
-    const uint32_t dtype = draw_byte_type(r), rank = (uint32_t)draw(r, 1, 3);
-    const int32_t dims[3] = {draw(r, 1, 3), draw(r, 1, 6), draw(r, 1, big ? 400 : 50)};
+    const uint32_t dtype = draw_byte_type(r), rank = (uint32_t)draw(r, 1, 3), lines = (uint32_t)draw(r, 1, (int32_t)rank);
+    const int32_t dims[3] = {draw(r, 1, 3), draw(r, 1, 6), big && chance(r, 5) ? draw(r, 400, 5461) : draw(r, 1, big ? 400 : 50)};
+    int32_t n = 1;
+    for (uint32_t i = 0; i < lines; i++) {
+        n *= dims[2 - i];
+    }
+    n = n > 32768 ? dims[2] : n;
     draw_activation(&c->in[0], r, dtype, rank, dims + 3 - rank);
+    fill_lines(&c->in[0], r, n);
+    // Gains such that results fill a byte, and extreme ones.
+    c->down = chance(r, 80) ? draw(r, 8, 22) : draw(r, 1, 31);
+    const int32_t gain = c->down > 16 ? INT32_MAX : 1 << (c->down + 14), bias = c->down > 22 ? 1 << 30 : 1 << (c->down + 7);
+    const bool wild = chance(r, 10);
     for (int k = 1; k <= 2; k++) {
-        set_dims(&c->in[k], TN_HEX_S32, 1, &dims[2]);
+        set_dims(&c->in[k], TN_HEX_S32, 1, &n);
         c->in[k].is_const = true;
-        for (int32_t i = 0; i < dims[2]; i++) {
-            c->in[k].v[i] = draw(r, -20000, 20000);
+        for (int32_t i = 0; i < n; i++) {
+            const int32_t most = k == 1 ? gain : bias;
+            c->in[k].v[i] = !wild ? draw(r, -most, most) : chance(r, 30) ? INT32_MIN : chance(r, 30) ? INT32_MAX : (int32_t)tn_rand_u64(r);
         }
     }
     c->n_in = 3;
-    c->factor = (uint32_t)draw(r, 0, 100000);
+    const uint64_t epsilon = chance(r, 30) ? 0 : chance(r, 5) ? UINT64_C(1) << 62 : tn_rand_u64(r) >> draw(r, 2, 62);
+    c->epsilon[0] = (uint32_t)epsilon;
+    c->epsilon[1] = (uint32_t)(epsilon >> 32);
     result_dims(c, r, dtype, rank, dims + 3 - rank);
-    draw_multipliers(c, r, 1, 50.0 / 32768.0);
     draw_clamp(c, r);
 }
 
@@ -690,7 +712,8 @@ static void write_attrs(const dsp_case *c, dsp_graph *g)
         {TN_HEX_ATTR_TRANSPOSE, &c->transpose, 1}, {TN_HEX_ATTR_FACTOR, &c->factor, 1}, {TN_HEX_ATTR_CLAMP, c->clamp, c->has_clamp ? 2 : 0},
         {TN_HEX_ATTR_MULTIPLIER, c->multipliers, c->n_multipliers},
         {TN_HEX_ATTR_SHIFT, c->shifts, c->rounding == TN_HEX_FIXED_Q31 ? c->n_multipliers : 0},
-        {TN_HEX_ATTR_SCALES, c->scales, c->n_scales}, {TN_HEX_ATTR_REGIONS, c->regions, c->n_regions}, {TN_HEX_ATTR_DOWN, &c->down, c->down ? 1 : 0}};
+        {TN_HEX_ATTR_SCALES, c->scales, c->n_scales}, {TN_HEX_ATTR_REGIONS, c->regions, c->n_regions}, {TN_HEX_ATTR_DOWN, &c->down, c->down ? 1 : 0},
+        {TN_HEX_ATTR_EPSILON, c->epsilon, c->op == TN_HEX_OP_LAYER_NORM ? 2 : 0}};
     for (uint32_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (rows[i].n) {
             dsp_attr(g, rows[i].key, rows[i].words, rows[i].n);

@@ -238,7 +238,8 @@ static uint32_t root(uint64_t v)
 
 static void layer_norm(dsp_case *c)
 {
-    const int32_t n = c->y.t.dims[c->y.t.rank - 1];
+    const int32_t n = c->in[1].t.dims[0];
+    const uint64_t epsilon = (uint64_t)c->epsilon[1] << 32 | c->epsilon[0];
     for (int32_t line = 0; line < (int32_t)dsp_count(&c->y.t) / n; line++) {
         const int32_t *x = c->in[0].v + line * n;
         int64_t s = 0, squares = 0;
@@ -246,12 +247,10 @@ static void layer_norm(dsp_case *c)
             s += x[i];
             squares += (int64_t)x[i] * x[i];
         }
-        const uint32_t deviation = root((uint64_t)(n * squares - s * s) + c->factor);
-        const int64_t r = (INT64_C(1) << 30) / (deviation ? deviation : 1);
+        const tn_norm_factor f = tn_norm_factor_of(n, root(tn_norm_square(n, s, squares, epsilon)));
         for (int32_t i = 0; i < n; i++) {
-            const int64_t d = (int64_t)n * x[i] - s;
-            const int64_t v = (((d * r) >> 15) * c->in[1].v[i] >> 12) + c->in[2].v[i];
-            c->y.v[line * n + i] = finish(c, requant(c, tn_saturate_i32(v), 0));
+            const int32_t z = tn_norm_scaled(&f, n * x[i] - (int32_t)s);
+            c->y.v[line * n + i] = tn_norm_result(z, c->in[1].v[i], c->in[2].v[i], c->down, c->y.t.zero, low_of(c), high_of(c));
         }
     }
 }

@@ -92,6 +92,36 @@ TN_INLINE void tn_pair_bytes(const uint8_t *a, const uint8_t *b, bool is_signed,
 }
 #endif
 
+// Lane i is the pair {b[picks[2 i]], b[picks[2 i + 1]]} of the 16 bytes b from starts[i / 8] of the row on. (Portable: starts[0] alone, as
+// lanes are fewer than eight.)
+#if defined(__AVX512BW__)
+TN_INLINE tn_vp tn_vp_pick(const uint8_t *row, const int32_t *starts, const uint8_t *picks, bool is_signed)
+{
+    const __m128i low = _mm_loadu_si128((const __m128i *)(const void *)(row + starts[0]));
+    const __m128i high = _mm_loadu_si128((const __m128i *)(const void *)(row + starts[1]));
+    const __m256i bytes = _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
+    const __m256i pairs = _mm256_shuffle_epi8(bytes, _mm256_loadu_si256((const __m256i *)(const void *)picks));
+    return is_signed ? _mm512_cvtepi8_epi16(pairs) : _mm512_cvtepu8_epi16(pairs);
+}
+#elif defined(__AVX2__)
+TN_INLINE tn_vp tn_vp_pick(const uint8_t *row, const int32_t *starts, const uint8_t *picks, bool is_signed)
+{
+    const __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)(row + starts[0]));
+    const __m128i pairs = _mm_shuffle_epi8(bytes, _mm_loadu_si128((const __m128i *)(const void *)picks));
+    return is_signed ? _mm256_cvtepi8_epi16(pairs) : _mm256_cvtepu8_epi16(pairs);
+}
+#else
+TN_INLINE tn_vp tn_vp_pick(const uint8_t *row, const int32_t *starts, const uint8_t *picks, bool is_signed)
+{
+    int16_t pairs[2 * TN_VL];
+    for (int i = 0; i < 2 * TN_VL; i++) {
+        const uint8_t byte = row[starts[0] + picks[i]];
+        pairs[i] = (int16_t)(is_signed ? (int8_t)byte : byte);
+    }
+    return tn_vp_load(pairs);
+}
+#endif
+
 // to[i] = bytes[i] - zero
 TN_INLINE void tn_widen_bytes(const uint8_t *bytes, int64_t count, bool is_signed, int16_t zero, int16_t *restrict to)
 {
@@ -154,47 +184,87 @@ TN_INLINE void tn_requant_bytes(const int32_t *sums, const int32_t *bias, int st
 }
 #endif
 
+// The low 32 bits of products; as tn_q31_mul, but for INT32_MIN times itself; and tn_q31_shift.
 #if defined(__AVX512BW__)
-// As tn_requant_q31 for 0 <= right <= 31 and no shift to the left, then + zero and bounds.
-TN_INLINE tn_vi tn_vi_requant_q31(tn_vi sum, int32_t multiplier, int32_t right, int32_t zero, int32_t low, int32_t high)
+TN_INLINE tn_vi tn_vi_mul(tn_vi a, tn_vi b) { return _mm512_mullo_epi32(a, b); }
+
+TN_INLINE tn_vi tn_vi_q31_mul(tn_vi a, tn_vi b)
 {
-    const __m512i m = _mm512_set1_epi64(multiplier), half = _mm512_set1_epi64(INT64_C(1) << 30);
-    const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(sum, m), half);
-    const __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(sum, 32), m), half);
-    const __m512i v = _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 31), _mm512_slli_epi64(odd, 1));
+    const __m512i half = _mm512_set1_epi64(INT64_C(1) << 30);
+    const __m512i even = _mm512_add_epi64(_mm512_mul_epi32(a, b), half);
+    const __m512i odd = _mm512_add_epi64(_mm512_mul_epi32(_mm512_srli_epi64(a, 32), _mm512_srli_epi64(b, 32)), half);
+    return _mm512_mask_blend_epi32(0xaaaa, _mm512_srli_epi64(even, 31), _mm512_slli_epi64(odd, 1));
+}
+
+TN_INLINE tn_vi tn_vi_q31_shift(tn_vi v, int32_t right)
+{
     const int32_t mask = (int32_t)((INT64_C(1) << right) - 1);
     const __m512i rest = _mm512_and_si512(v, _mm512_set1_epi32(mask));
     const __m512i middle = _mm512_sub_epi32(_mm512_set1_epi32(mask >> 1), _mm512_srai_epi32(v, 31));
     const __m512i up = _mm512_maskz_set1_epi32(_mm512_cmpgt_epi32_mask(rest, middle), 1);
-    const __m512i y = _mm512_add_epi32(_mm512_sra_epi32(v, _mm_cvtsi32_si128(right)), up), bound = _mm512_set1_epi32(1 << 30);
-    const __m512i inside = _mm512_max_epi32(_mm512_min_epi32(y, bound), _mm512_sub_epi32(_mm512_setzero_si512(), bound));
-    return _mm512_max_epi32(_mm512_min_epi32(_mm512_add_epi32(inside, _mm512_set1_epi32(zero)), _mm512_set1_epi32(high)), _mm512_set1_epi32(low));
+    return _mm512_add_epi32(_mm512_sra_epi32(v, _mm_cvtsi32_si128(right)), up);
+}
+
+TN_INLINE tn_vi tn_vi_bounded(tn_vi v, int32_t low, int32_t high)
+{
+    return _mm512_max_epi32(_mm512_min_epi32(v, _mm512_set1_epi32(high)), _mm512_set1_epi32(low));
 }
 #elif defined(__AVX2__)
-// As tn_requant_q31 for 0 <= right <= 31 and no shift to the left, then + zero and bounds.
-TN_INLINE tn_vi tn_vi_requant_q31(tn_vi sum, int32_t multiplier, int32_t right, int32_t zero, int32_t low, int32_t high)
+TN_INLINE tn_vi tn_vi_mul(tn_vi a, tn_vi b) { return _mm256_mullo_epi32(a, b); }
+
+TN_INLINE tn_vi tn_vi_q31_mul(tn_vi a, tn_vi b)
 {
-    const __m256i m = _mm256_set1_epi64x(multiplier), half = _mm256_set1_epi64x(INT64_C(1) << 30);
-    const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(sum, m), half);
-    const __m256i odd = _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(sum, 32), m), half);
-    const __m256i v = _mm256_blend_epi32(_mm256_srli_epi64(even, 31), _mm256_slli_epi64(odd, 1), 0xaa);
+    const __m256i half = _mm256_set1_epi64x(INT64_C(1) << 30);
+    const __m256i even = _mm256_add_epi64(_mm256_mul_epi32(a, b), half);
+    const __m256i odd = _mm256_add_epi64(_mm256_mul_epi32(_mm256_srli_epi64(a, 32), _mm256_srli_epi64(b, 32)), half);
+    return _mm256_blend_epi32(_mm256_srli_epi64(even, 31), _mm256_slli_epi64(odd, 1), 0xaa);
+}
+
+TN_INLINE tn_vi tn_vi_q31_shift(tn_vi v, int32_t right)
+{
     const int32_t mask = (int32_t)((INT64_C(1) << right) - 1);
     const __m256i rest = _mm256_and_si256(v, _mm256_set1_epi32(mask));
     const __m256i middle = _mm256_sub_epi32(_mm256_set1_epi32(mask >> 1), _mm256_srai_epi32(v, 31));
-    const __m256i y = _mm256_sub_epi32(_mm256_sra_epi32(v, _mm_cvtsi32_si128(right)), _mm256_cmpgt_epi32(rest, middle));
-    const __m256i bound = _mm256_set1_epi32(1 << 30);
-    const __m256i inside = _mm256_max_epi32(_mm256_min_epi32(y, bound), _mm256_sub_epi32(_mm256_setzero_si256(), bound));
-    return _mm256_max_epi32(_mm256_min_epi32(_mm256_add_epi32(inside, _mm256_set1_epi32(zero)), _mm256_set1_epi32(high)), _mm256_set1_epi32(low));
+    return _mm256_sub_epi32(_mm256_sra_epi32(v, _mm_cvtsi32_si128(right)), _mm256_cmpgt_epi32(rest, middle));
+}
+
+TN_INLINE tn_vi tn_vi_bounded(tn_vi v, int32_t low, int32_t high)
+{
+    return _mm256_max_epi32(_mm256_min_epi32(v, _mm256_set1_epi32(high)), _mm256_set1_epi32(low));
 }
 #else
-TN_INLINE tn_vi tn_vi_requant_q31(tn_vi sum, int32_t multiplier, int32_t right, int32_t zero, int32_t low, int32_t high)
+TN_INLINE tn_vi tn_vi_mul(tn_vi a, tn_vi b) { return (tn_vi)((tn_vu)a * (tn_vu)b); }
+
+TN_INLINE tn_vi tn_vi_q31_mul(tn_vi a, tn_vi b)
 {
     for (int i = 0; i < TN_VL; i++) {
-        const int32_t v = tn_clamp_i32(tn_requant_q31(sum[i], multiplier, -right), -(1 << 30), 1 << 30);
-        sum[i] = tn_clamp_i32(v + zero, low, high);
+        a[i] = tn_q31_mul(a[i], b[i]);
     }
-    return sum;
+    return a;
+}
+
+TN_INLINE tn_vi tn_vi_q31_shift(tn_vi v, int32_t right)
+{
+    for (int i = 0; i < TN_VL; i++) {
+        v[i] = tn_q31_shift(v[i], right);
+    }
+    return v;
+}
+
+TN_INLINE tn_vi tn_vi_bounded(tn_vi v, int32_t low, int32_t high)
+{
+    for (int i = 0; i < TN_VL; i++) {
+        v[i] = tn_clamp_i32(v[i], low, high);
+    }
+    return v;
 }
 #endif
+
+// As tn_requant_q31 for 0 <= right <= 31 and no shift to the left, then + zero and bounds.
+TN_INLINE tn_vi tn_vi_requant_q31(tn_vi sum, int32_t multiplier, int32_t right, int32_t zero, int32_t low, int32_t high)
+{
+    const tn_vi v = tn_vi_bounded(tn_vi_q31_shift(tn_vi_q31_mul(sum, tn_vi_set(multiplier)), right), -(1 << 30), 1 << 30);
+    return tn_vi_bounded(tn_vi_add(v, tn_vi_set(zero)), low, high);
+}
 
 #endif

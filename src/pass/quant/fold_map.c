@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Functions of one byte between dequantise and quantise become tables, computed by the reference kernels; sums and products of two,
-// means, softmax, linear resizing and joins become their integer operators.
+// means, softmax, layer normalisation, linear resizing and joins become their integer operators.
 // Ownership: new constants belong to the graph. Threads: one per graph.
 #include "pass/quant/quant.h"
 
 #include "ops/math/op_binary.h"
 #include "ops/move/op_join.h"
+#include "ops/nn/op_norm.h"
 #include "ops/nn/op_pool.h"
 #include "ops/nn/op_softmax.h"
 #include "ops/quant/op_qlinear.h"
@@ -132,6 +133,50 @@ static tn_status fold_unary(tn_graph *graph, tn_pass_context *context, tn_node *
                                                          .n_from = n_from}, NULL);
 }
 
+// ---- layer normalisation ----
+
+// Gain and bias are constants of the dims that are normalised, and numbers such that integers say all of it.
+static bool norm_fits(const tn_node *node, const tn_quantised *x, const tn_quantised *y, const tn_qlayer_norm_attr *attr)
+{
+    const tn_shape *shape = &node->in[0]->shape;
+    const tn_tensor bytes = {.dtype = x->dtype, .shape = *shape};
+    const tn_tensor *in[7] = {&bytes, x->scale->constant, NULL, y->scale->constant, NULL, NULL, NULL};
+    tn_qnorm q;
+    int axis;
+    if (!tn_axis(attr->axis, shape->rank, &axis)) {
+        return false;
+    }
+    for (int i = 1; i < node->n_in; i++) {
+        const tn_tensor *vector = node->in[i] ? node->in[i]->constant : NULL;
+        if (node->in[i] && (!vector || vector->dtype != TN_F32 || vector->shape.rank != shape->rank - axis)) {
+            return false;
+        }
+        for (int d = axis; vector && d < shape->rank; d++) {
+            if (vector->shape.dims[d - axis] != shape->dims[d]) {
+                return false;
+            }
+        }
+        in[4 + i] = vector;
+    }
+    return tn_tensor_count(in[5]) > 0 && tn_qnorm_of(attr, in, 7, y->dtype, &q);
+}
+
+static tn_status fold_layer_norm(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, const tn_quant_work *w,
+                                 bool *done)
+{
+    const tn_layer_norm_attr *norm = w->node->attr;
+    const tn_qlayer_norm_attr attr = {.axis = norm->axis, .epsilon = norm->epsilon, .q = w->q};
+    tn_quantised x;
+    if (!tn_dequantised_whole(w->node->in[0], &x) || !norm_fits(w->node, &x, y, &attr)) {
+        return TN_OK;
+    }
+    tn_value *bias = w->node->n_in > 2 ? w->node->in[2] : NULL;
+    tn_value *in[7] = {x.x, x.scale, x.zero, y->scale, y->zero, w->node->in[1], bias};
+    *done = true;
+    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_qlinear_layer_norm, .attr = &attr, .in = in,
+                                                         .n_in = bias ? 7 : 6, .from = w->from, .n_from = w->n_from}, NULL);
+}
+
 // ---- linear resizing ----
 
 // Weights of 11 bits move a result by an eighth of a step of x at most: with one half for rounding within one step of y up to this ratio.
@@ -224,6 +269,9 @@ tn_status tn_fold_map(tn_graph *graph, tn_pass_context *context, tn_node *node, 
     }
     if (op == &tn_op_resize) {
         return fold_resize(graph, context, node, &y, &w, done);
+    }
+    if (op == &tn_op_layer_norm) {
+        return fold_layer_norm(graph, context, node, &y, &w, done);
     }
     if (op == &tn_op_softmax && y.first >= TN_SOFTMAX_LEAST) {
         const tn_qsoftmax_attr attr = {.axis = ((const tn_softmax_attr *)w.node->attr)->axis, .q = w.q};

@@ -15,6 +15,7 @@
 #include "ops/nn/op_activation.h"
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_matmul.h"
+#include "ops/nn/op_norm.h"
 #include "ops/nn/op_pool.h"
 #include "ops/quant/op_quantize.h"
 #include "ops/vision/op_resize.h"
@@ -115,6 +116,10 @@ static role role_of(const tn_node *node)
     }
     if (node->op == &tn_op_resize) {
         return resize_role(node);
+    }
+    if (node->op == &tn_op_layer_norm) {
+        // Statistics of the line alone: as a mean, with constants for its gain and bias.
+        return values_read(node) == 1 && !node->in[0]->constant && (node->n_out == 1 || !node->out[1]) ? ROLE_MEAN : ROLE_NONE;
     }
     if (node->op == &tn_op_concat) {
         return values_read(node) == node->n_in ? ROLE_JOIN : ROLE_NONE;

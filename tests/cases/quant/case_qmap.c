@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cases of functions of one quantised operand: tables, softmax, average pooling, linear resizing, in both roundings. Results are exact.
+// Cases of functions of one quantised operand: tables, softmax, layer normalisation, average pooling, linear resizing, in both roundings.
+// Results are exact.
 // Ownership: the caller's arena. Threads: one at a time.
 #include "cases/draw.h"
 #include "ops/quant/op_qmap.h"
@@ -10,7 +11,7 @@
 
 static const tn_shape shapes[] = {{4, {1, 8, 7, 9}}, {4, {2, 3, 12, 5}}, {4, {1, 17, 4, 4}}, {4, {1, 1, 3, 40}}};
 
-enum { TABLE, SOFTMAX, POOL, GLOBAL, RESIZE, KINDS, LISTED = KINDS * 2 * TN_COUNT(shapes) };
+enum { TABLE, SOFTMAX, NORM, POOL, GLOBAL, RESIZE, KINDS, LISTED = KINDS * 2 * TN_COUNT(shapes) };
 
 static tn_case_in bytes_in(tn_dtype dtype, tn_shape shape)
 {
@@ -61,10 +62,32 @@ static tn_case_in draw_places(tn_arena *arena, tn_rand *r, int64_t length)
     return (tn_case_in){.dtype = TN_I32, .shape = {2, {n, 3}}, .constant = true, .ints = v};
 }
 
+// Over some of the last dims; without a bias now and then, with no epsilon and with one that is all there is beside steps so small.
+static bool set_norm(tn_case *c, tn_arena *arena, tn_rand *r)
+{
+    static const double epsilons[] = {0, 1e-12, 1e-5, 1e-3, 0.5};
+    tn_qlayer_norm_attr *attr = tn_case_attr(arena, c->op);
+    const tn_shape *x = &c->in[0].shape;
+    if (!attr) {
+        return false;
+    }
+    const int axis = tn_rand_bool(r) ? x->rank - 1 : (int)tn_draw_index(r, x->rank);
+    attr->axis = tn_rand_bool(r) ? axis : axis - x->rank;
+    attr->epsilon = TN_DRAW(r, epsilons);
+    attr->q = draw_rounding(r);
+    c->attr = attr;
+    c->in[1] = scale_in(0.001, 0.1);
+    c->in[3] = scale_in(0.01, 0.05);
+    c->in[5] = (tn_case_in){.dtype = TN_F32, .shape = tn_shape_of(x->rank - axis, x->dims + axis), .low = -2, .high = 2, .constant = true};
+    c->in[6] = c->in[5];
+    c->n_in = tn_rand_bool(r) ? 7 : 6;
+    return true;
+}
+
 static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
 {
-    static const tn_op *const ops[] = {&tn_op_qlinear_table, &tn_op_qlinear_softmax, &tn_op_qlinear_average_pool,
-                                       &tn_op_qlinear_global_average_pool, &tn_op_qlinear_resize};
+    static const tn_op *const ops[] = {&tn_op_qlinear_table, &tn_op_qlinear_softmax, &tn_op_qlinear_layer_norm,
+                                       &tn_op_qlinear_average_pool, &tn_op_qlinear_global_average_pool, &tn_op_qlinear_resize};
     const int kind = i < LISTED ? (int)(i % KINDS) : (int)tn_draw_index(r, KINDS);
     const tn_shape shape = i < LISTED ? shapes[i / KINDS % TN_COUNT(shapes)] : kind < POOL ? tn_draw_shape(r, 1, 4) : TN_DRAW(r, shapes);
     const tn_dtype x = tn_draw_dtype(r, BYTES), y = tn_draw_dtype(r, BYTES);
@@ -82,6 +105,9 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
     c->in[3] = kind == SOFTMAX ? scale_in(1.0 / 256, 1.0 / 256) : scale_in(0.01, 0.1);
     c->in[4] = zero_in(y);
     c->n_in = 5;
+    if (kind == NORM) {
+        return set_norm(c, arena, r);
+    }
     if (kind == POOL) {
         return set_pool(c, arena, r);
     }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Both roundings against definitions written another way: gemmlowp's by 128-bit division, float_rne by double arithmetic on values where it
-// is exact. Extreme values come first, then random ones.
+// is exact. Extreme values come first, then random ones. Lines of layer normalisation against double arithmetic.
 #include "support/unit.h"
 
 #include "base/requant.h"
-#include "ops/quant/requantise.h"
+#include "ops/quant/op_qmap.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 __extension__ typedef __int128 wide;
@@ -171,11 +172,94 @@ static void test_softmax(void **state)
     }
 }
 
+static void test_norm_root(void **state)
+{
+    for (unsigned i = 0; i < 200000; i++) {
+        // Squares and their neighbours, and anything.
+        const uint64_t side = draw() >> (32 + draw() % 32), v = i % 4 == 3 ? draw() >> (draw() % 64) : side * side + i % 4 - (i % 4 == 2 && side ? 3 : 0);
+        const wide root = tn_norm_root(v);
+        assert_true(root * root <= v && (root + 1) * (root + 1) > v);
+    }
+    assert_true(tn_norm_root(UINT64_MAX) == UINT32_MAX);
+}
+
+// kind 0: any bytes, 1: two neighbours, 2: all the same but one, by 1, 3: all the same but one, by 255, 4: nothing but the same.
+static void fill_line(int kind, int32_t n, uint8_t *x)
+{
+    const uint8_t low = (uint8_t)(draw() % 255);
+    for (int32_t i = 0; i < n; i++) {
+        x[i] = (uint8_t)(kind == 0 ? draw() : kind == 1 ? low + (draw() & 1) : kind == 3 ? (i ? 0 : 255) : low);
+    }
+    x[draw() % (uint64_t)n] += kind == 2;
+}
+
+// The greatest distance of a line's results from what double arithmetic gives, of those that a byte holds, in steps.
+static double line_error(int32_t n, const uint8_t *x, const tn_tensor *const *in, double epsilon)
+{
+    const double x_scale = *(const float *)in[1]->data, y_scale = *(const float *)in[3]->data;
+    const float *gain = in[5]->data, *bias = in[6]->data;
+    const tn_qlayer_norm_attr attr = {.axis = -1, .epsilon = epsilon, .q = TN_QLINEAR_DEFAULTS};
+    double sum = 0, squares = 0, worst = 0;
+    int64_t s = 0, q = 0;
+    tn_qnorm norm;
+    int32_t *words = malloc(2 * (size_t)n * sizeof *words);
+    assert_true(tn_qnorm_of(&attr, in, 7, TN_U8, &norm));
+    tn_qnorm_words(&norm, in, 7, words, words + n);
+    for (int32_t i = 0; i < n; i++) {
+        sum += x_scale * x[i];
+        s += x[i];
+        q += x[i] * x[i];
+    }
+    for (int32_t i = 0; i < n; i++) {
+        squares += (x_scale * x[i] - sum / n) * (x_scale * x[i] - sum / n);
+    }
+    const tn_norm_factor f = tn_norm_factor_of(n, tn_norm_root(tn_norm_square(n, s, q, norm.epsilon)));
+    for (int32_t i = 0; i < n; i++) {
+        const double deviation = sqrt(squares / n + epsilon), z = deviation > 1e-12 ? (x_scale * x[i] - sum / n) / deviation : 0;
+        const double exact = (z * gain[i] + bias[i]) / y_scale;
+        const int32_t got = tn_norm_result(tn_norm_scaled(&f, n * x[i] - (int32_t)s), words[i], words[n + i], norm.down, 0, -4096, 4096);
+        worst = fabs(exact) < 512 ? fmax(worst, fabs(got - exact)) : worst;
+    }
+    free(words);
+    return worst;
+}
+
+// Half a step is rounding's; all the rest is a thousandth for lines of any length and deviation, and 1/64 where one step of 32768 differs.
+static void test_norm(void **state)
+{
+    static const int32_t lengths[] = {1, 2, 3, 4, 7, 8, 9, 16, 31, 64, 129, 384, 768, 1024, 4097, 16384, 16385, 32767, 32768};
+    static const double epsilons[] = {0, 1e-12, 1e-5, 1e-3};
+    enum { LENGTHS = sizeof lengths / sizeof lengths[0], MOST = 32768 };
+    uint8_t *x = malloc(MOST);
+    float *gain = malloc(MOST * sizeof *gain), *bias = malloc(MOST * sizeof *bias), x_scale, y_scale;
+    for (int i = 0; i < 3000; i++) {
+        const int32_t n = lengths[i % 40 == 0 ? draw() % LENGTHS : draw() % 12];
+        const int kind = (int)(draw() % 5);
+        fill_line(kind, n, x);
+        x_scale = (float)exp2((double)(draw() % 1000) / 100 - 7);
+        y_scale = (float)exp2((double)(draw() % 600) / 100 - 8);
+        for (int32_t k = 0; k < n; k++) {
+            gain[k] = (float)(draw() % 2001) / 1000 - 0.5f;
+            bias[k] = (float)(draw() % 2001) / 500 - 2;
+        }
+        const tn_tensor bytes = {.dtype = TN_U8, .shape = {1, {n}}}, scales[2] = {{.dtype = TN_F32, .data = &x_scale}, {.dtype = TN_F32, .data = &y_scale}};
+        const tn_tensor vectors[2] = {{.dtype = TN_F32, .shape = {1, {n}}, .data = gain}, {.dtype = TN_F32, .shape = {1, {n}}, .data = bias}};
+        const tn_tensor *const in[7] = {&bytes, &scales[0], NULL, &scales[1], NULL, &vectors[0], &vectors[1]};
+        const double error = line_error(n, x, in, epsilons[draw() % 4]);
+        if (error > (n > 4097 ? 0.516 : 0.501)) {
+            fail_msg("a line of %d, kind %d, scales %g and %g: off by %g", (int)n, kind, (double)x_scale, (double)y_scale, error);
+        }
+    }
+    free(x);
+    free(gain);
+    free(bias);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_fixed), cmocka_unit_test(test_factors), cmocka_unit_test(test_even), cmocka_unit_test(test_pairs),
-        cmocka_unit_test(test_wide),  cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_wide),  cmocka_unit_test(test_softmax), cmocka_unit_test(test_norm_root), cmocka_unit_test(test_norm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that reach the DSP in another form: transposed convolutions as convolutions of their phases, linear resizing in integers. What was written dequantise -
-// compute - quantise is one sub-flow of integers, with the bits of the CPU's references and within a step of the floats. Skipped where
+// Operators that reach the DSP in another form: transposed convolutions as convolutions of their phases, linear resizing and layer
+// normalisation in integers. What was written dequantise - compute - quantise is one sub-flow of integers, with the bits of the CPU's references and within a step of the floats. Skipped where
 // there is no emulator.
 #include "hex_bench.h"
 
 #include "ops/nn/op_conv.h"
+#include "ops/nn/op_norm.h"
+#include "ops/quant/op_qmap.h"
 #include "ops/quant/op_quantize.h"
 #include "ops/vision/op_qresize.h"
 #include "pass/pass.h"
@@ -199,9 +201,81 @@ static void test_resize_floats(void **state)
     }
 }
 
+// ---- layer normalisation ----
+
+// vectors: gain and bias; attributes: of layer_norm. is_signed: it is done on int8. shape: of what is normalised.
+static void norm_one(const char *shape, const char *vectors, const char *attributes, const char *scale, bool is_signed, bool bound)
+{
+    hex_bench b;
+    char text[2048];
+    const int n = snprintf(text, sizeof text,
+                           "graph \"g\" (%%q: uint8[1,8,12,12]) -> (%%y)\n"
+                           "  %%f = dequantize_linear(%%q, %%xs: const float32[](0.02), %%xz: const uint8[](120))\n"
+                           "%s"
+                           "  %%x = reshape(%%%c, %%to: const int64%s)\n"
+                           "  %%d = layer_norm(%%x, %s) {%s}\n"
+                           "%s",
+                           is_signed ? "  %s = quantize_linear(%f, %xs, %sz: const int8[](-8))\n  %v = dequantize_linear(%s, %xs, %sz)\n" : "",
+                           is_signed ? 'v' : 'f', shape, vectors, attributes,
+                           bound ? "  %r = clip(%d, %least: const float32[](-1.1), %most: const float32[](1.3))\n" : "");
+    (void)snprintf(text + n, sizeof text - (size_t)n,
+                   is_signed ? "  %%t = quantize_linear(%%%c, %%ys: const float32[](%s), %%tz: const int8[](-38))\n"
+                               "  %%u = dequantize_linear(%%t, %%ys, %%tz)\n  %%y = quantize_linear(%%u, %%ys, %%yz: const uint8[](90))\n"
+                             : "  %%y = quantize_linear(%%%c, %%ys: const float32[](%s), %%yz: const uint8[](90))\n",
+                   bound ? 'r' : 'd', scale);
+    hex_bench_open(&b, text, false);
+    assert_int_equal(count_of(b.graph, &tn_op_layer_norm), 0);
+    assert_int_equal(count_of(b.graph, &tn_op_qlinear_layer_norm), 1);
+    assert_int_equal(count_of(b.graph, &tn_op_dequantize_linear), 0);
+    compare_places(&b, text, 200);
+    hex_bench_close(&b);
+}
+
+#define VECTORS(...) "%g: const float32[" #__VA_ARGS__ "], %b: const float32[" #__VA_ARGS__ "]"
+
+static void test_norm(void **state)
+{
+    if (!hex_bench_present()) {
+        skip();
+    }
+    norm_one("[3](96,1,12)", VECTORS(12), "axis=-1", "0.02", false, false);
+    norm_one("[2](144,8)", VECTORS(8), "axis=-1, epsilon=0.01", "0.031", true, false);
+    norm_one("[2](9,128)", VECTORS(128), "axis=1", "0.0173", false, true);
+    norm_one("[2](3,384)", "%g: const float32[384]", "axis=-1", "0.05", true, true);
+    norm_one("[4](1,8,12,12)", VECTORS(12,12), "axis=2", "0.013", false, false);
+    norm_one("[1](1152)", VECTORS(1152), "axis=0, epsilon=0", "0.02", false, false);
+    norm_one("[2](576,2)", VECTORS(2), "axis=-1", "0.007", false, false);
+}
+
+// What has no such form stays in floats: gain of a value, one number for all, results of millions of steps, an epsilon that is all there is.
+static void test_norm_floats(void **state)
+{
+    static const char *const floats[] = {
+        "%d = layer_norm(%x, %x2) {axis=-1}\n  %y = quantize_linear(%d, %xs, %xz)\n",
+        "%d = layer_norm(%x, %g: const float32[1](2)) {axis=-1}\n  %y = quantize_linear(%d, %xs, %xz)\n",
+        "%d = layer_norm(%x, %g: const float32[12]) {axis=-1}\n  %y = quantize_linear(%d, %ys: const float32[](1e-6), %xz)\n",
+        "%d = layer_norm(%x, %g: const float32[12]) {axis=-1, epsilon=1000}\n  %y = quantize_linear(%d, %xs, %xz)\n",
+    };
+    if (!hex_bench_present()) {
+        skip();
+    }
+    for (size_t i = 0; i < TN_COUNT(floats); i++) {
+        hex_bench b;
+        char text[1024];
+        (void)snprintf(text, sizeof text,
+                       "graph \"g\" (%%q: uint8[1,8,12,12]) -> (%%y)\n"
+                       "  %%x = dequantize_linear(%%q, %%xs: const float32[](0.02), %%xz: const uint8[](120))\n"
+                       "%s  %s",
+                       i ? "" : "  %x2 = add(%x, %one: const float32[](1))\n", floats[i]);
+        hex_bench_open(&b, text, false);
+        assert_int_equal(count_of(b.graph, &tn_op_qlinear_layer_norm), 0);
+        hex_bench_close(&b);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_deconv), cmocka_unit_test(test_resize), cmocka_unit_test(test_resize_roundings),
-                                       cmocka_unit_test(test_resize_floats)};
+                                       cmocka_unit_test(test_resize_floats), cmocka_unit_test(test_norm), cmocka_unit_test(test_norm_floats)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,8 +7,9 @@
 #include "ops/math/op_binary.h"
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_matmul.h"
+#include "ops/nn/op_norm.h"
 #include "ops/quant/op_qlinear.h"
-#include "ops/quant/requantise.h"
+#include "ops/quant/op_qmap.h"
 #include "ops/vision/op_qresize.h"
 #include "ops/wide/op_wide.h"
 #include "pass/infer.h"
@@ -77,6 +78,14 @@ static const char *const grown =
     "  %r = resize(%a, -, -, %s: const int64[4](1,4,21,16)) {mode=linear, coord=half_pixel}\n"
     "  %b = relu(%r)\n"
     "  %y = conv(%b, %k: const float32[2,4,1,1]) {kernel=[1,1]}\n";
+
+// A line of eight normalised between two products, and its bound.
+static const char *const normal =
+    "graph \"g\" (%x: float32[1,2,8,8]) -> (%y)\n"
+    "  %a = matmul(%x, %w: const float32[8,8])\n"
+    "  %n = layer_norm(%a, %g: const float32[8](1, 0.5, 2, 1, 1, 0.7, 1.2, 1), %b: const float32[8](0, 0.5, 0, -1, 0, 0, 0, 1))\n"
+    "  %r = relu(%n)\n"
+    "  %y = matmul(%r, %k: const float32[8,4])\n";
 
 typedef enum mode { NARROW, WIDE, CHOSEN, ODD } mode;      // ODD: every other node is wide
 
@@ -284,6 +293,19 @@ static void test_grown(void **state)
     close_bench(&b);
 }
 
+static void test_normal(void **state)
+{
+    bench b;
+    assert_true(error_of(normal, NARROW, &b) < 0.05);
+    check_whole(b.whole);
+    assert_int_equal(count_of(b.whole, &tn_op_layer_norm), 0);
+    assert_int_equal(count_of(b.whole, &tn_op_qlinear_layer_norm), 1);
+    close_bench(&b);
+    assert_true(error_of(normal, WIDE, &b) < 0.002);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_matmul), 2);
+    close_bench(&b);
+}
+
 static void test_both(void **state)
 {
     bench b;
@@ -355,14 +377,15 @@ static void test_memory(void **state)
     fail_all(parts, ODD);
     fail_all(spread, NARROW);
     fail_all(grown, NARROW);
+    fail_all(normal, NARROW);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uneven), cmocka_unit_test(test_parts), cmocka_unit_test(test_chosen), cmocka_unit_test(test_aims),
-        cmocka_unit_test(test_spread), cmocka_unit_test(test_grown), cmocka_unit_test(test_both),
-        cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_spread), cmocka_unit_test(test_grown), cmocka_unit_test(test_normal),
+        cmocka_unit_test(test_both), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -64,7 +64,7 @@ typedef struct tn_hx_value {
 typedef struct tn_hx_attr {
     int32_t strides[2], pads[4], dilations[2], kernel[2];
     int32_t group, rounding, low, high, axis, count_pad, mode, transpose, down;
-    uint32_t factor;
+    uint32_t factor, epsilon[2];
     uint32_t n_multipliers, n_shifts, n_scales, n_regions;   // words
     const uint32_t *multipliers, *shifts, *scales, *regions;
     uint32_t has_clamp;

@@ -254,6 +254,7 @@ static const struct { uint8_t key, n; uint16_t field; int32_t least, most; } sca
     {TN_HEX_ATTR_TRANSPOSE, 1, offsetof(tn_hx_attr, transpose), 0, 1},
     {TN_HEX_ATTR_FACTOR, 1, offsetof(tn_hx_attr, factor), INT32_MIN, INT32_MAX},
     {TN_HEX_ATTR_DOWN, 1, offsetof(tn_hx_attr, down), 0, 32},
+    {TN_HEX_ATTR_EPSILON, 2, offsetof(tn_hx_attr, epsilon), INT32_MIN, INT32_MAX},
 };
 
 static uint32_t read_attr(tn_hx_graph *graph, tn_hx_attr *attr, tn_hex_cursor *in)

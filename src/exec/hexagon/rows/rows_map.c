@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables, sums, products and choices of two, pooling, softmax, and the change between floats and bytes for the DSP.
+// Tables, sums, products and choices of two, pooling, softmax, layer normalisation, and the change between floats and bytes for the DSP.
 // Ownership: const data. Threads: any.
 #include "base/macros.h"
 #include "exec/hexagon/hex_encode.h"
@@ -319,6 +319,51 @@ static void encode_softmax(tn_hex_encoder *e, const tn_query *query, const uint3
     tn_hex_node_end(e);
 }
 
+// ---- layer normalisation ----
+
+enum { NORM_GAIN = 5, NORM_BIAS };      // operands
+
+static bool match_layer_norm(const tn_query *query, const char **why)
+{
+    const tn_tensor *bias = operand(query, NORM_BIAS);
+    tn_qnorm q;
+    if (!match_softmax(query, why)) {
+        return false;
+    }
+    *why = "gain or bias that are no constants";
+    if (!query->in[NORM_GAIN]->data || (bias && !bias->data)) {
+        return false;
+    }
+    *why = "a result of very many steps, or an epsilon that is very large beside the operand's scale";
+    return tn_qnorm_of(query->attr, query->in, query->n_in, query->out[0]->dtype, &q);
+}
+
+static void encode_layer_norm(tn_hex_encoder *e, const tn_query *query, const uint32_t *in, const uint32_t *out)
+{
+    tn_qnorm q;
+    (void)tn_qnorm_of(query->attr, query->in, query->n_in, query->out[0]->dtype, &q);
+    const int64_t n = q.n;
+    const size_t bytes = (size_t)n * sizeof(int32_t);
+    const uint32_t epsilon[2] = {(uint32_t)q.epsilon, (uint32_t)(q.epsilon >> 32)}, down = (uint32_t)q.down;
+    int32_t *words = e->status == TN_OK ? tn_take(e->heap, 2 * bytes) : NULL;
+    if (!words) {
+        e->status = e->status == TN_OK ? tn_fail_memory(e->diag, "hexagon", 2 * bytes) : e->status;
+        return;
+    }
+    tn_qnorm_words(&q, query->in, query->n_in, words, words + n);
+    const uint32_t gain = tn_hex_constant(e, TN_HEX_S32, 1, &n, words, bytes), bias = tn_hex_constant(e, TN_HEX_S32, 1, &n, words + n, bytes);
+    tn_give(e->heap, words);
+    tn_hex_node_begin(e, TN_HEX_OP_LAYER_NORM);
+    tn_hex_operand(e, in[0]);
+    tn_hex_operand(e, gain);
+    tn_hex_operand(e, bias);
+    tn_hex_result(e, out[0]);
+    tn_hex_attr(e, TN_HEX_ATTR_EPSILON, 2, epsilon);
+    tn_hex_attr(e, TN_HEX_ATTR_DOWN, 1, &down);
+    tn_hex_attr_clamp(e, q.low, q.high);
+    tn_hex_node_end(e);
+}
+
 // ---- floats ----
 
 static bool match_border(const tn_query *query, const char **why)
@@ -380,6 +425,8 @@ static const tn_hex_row rows[] = {
     {.op = &tn_op_qlinear_resize, .match = match_linear, .encode = encode_linear, .zeros = mean_zeros, .macs_per_ns = 4, .element_ns = 1},
     {.op = &tn_op_max_pool, .match = match_max, .encode = encode_max, .keeps_zero = true, .macs_per_ns = 2, .element_ns = 0.2},
     {.op = &tn_op_qlinear_softmax, .match = match_softmax, .encode = encode_softmax, .zeros = mean_zeros, .macs_per_ns = 1, .element_ns = 20},
+    {.op = &tn_op_qlinear_layer_norm, .match = match_layer_norm, .encode = encode_layer_norm, .zeros = mean_zeros, .macs_per_ns = 2,
+     .element_ns = 0.5},
     // Floats are scalar work on a DSP without HVX floats.
     {.op = &tn_op_quantize_linear, .match = match_border, .encode = encode_border, .zeros = down_zeros, .macs_per_ns = 1, .element_ns = 600},
     {.op = &tn_op_dequantize_linear, .match = match_border, .encode = encode_border, .zeros = up_zeros, .macs_per_ns = 1, .element_ns = 400},

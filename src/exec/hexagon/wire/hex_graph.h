@@ -42,7 +42,8 @@ enum {
     TN_HEX_ATTR_MODE = 14,       // per operator
     TN_HEX_ATTR_TRANSPOSE = 15,  // matmul: 1: b is [N, K]
     TN_HEX_ATTR_FACTOR = 16,     // softmax: K
-    TN_HEX_ATTR_DOWN = 17        // wide sums: bits lost on the way from 64 bits to 32, 0 to 32
+    TN_HEX_ATTR_DOWN = 17,       // wide sums: bits lost on the way from 64 bits to 32, 0 to 32; layer_norm: bits of fraction
+    TN_HEX_ATTR_EPSILON = 18     // layer_norm: 2 words, the lower one first; at most 2^62
 };
 
 // The operators. x, y: u8 or s8 (one of the two, the same in x and y unless said); xz, yz: zero points of the values; requant(acc) is
@@ -69,10 +70,8 @@ enum {
 //                 and requantisation between types are this
 // softmax         x, table const s32 [256], AXIS -> y. e = table[max - x] (bits as u32), S = sum e,
 //                 y = clamp(yz + (e*FACTOR + S*2^15) / (S*2^16)) in 64 bits. AXIS FACTOR CLAMP
-// layer_norm      x, gain const s32 [C] (12 bits of fraction), bias const s32 [C] (15 bits) -> y over the last axis, of C elements.
-//                 s = sum x, q = C * sum x*x - s*s, r = 2^30 / max(1, isqrt(q + FACTOR)), d = C*x - s; both roots and quotients down;
-//                 y = clamp(requant(((d*r >> 15) * gain[c] >> 12) + bias[c]) + yz), 64-bit products, the sum saturates to 32 bits.
-//                 1 word of MULTIPLIER and SHIFT. FACTOR ROUNDING MULTIPLIER SHIFT CLAMP
+// layer_norm      x, gain const s32 [C] (9 + DOWN bits of fraction), bias const s32 [C] (DOWN bits, one half added) -> y over lines of C
+//                 elements, the last axes: base/requant.h. C is at most 32768, DOWN 1 .. 31. EPSILON DOWN CLAMP
 // quantise        x f32 -> y. SCALES {ys}: clamp(rne(x / ys) + yz), float32 division; not a number becomes yz
 // dequantise      x -> y f32. SCALES {xs}: (float)(x - xz) * xs
 // concat          parts -> y along AXIS; all of y's quantisation
@@ -97,7 +96,7 @@ enum {
 #define TN_HEX_OPS(X)                                                                                                 \
     X(CONV, "conv", 1) X(DECONV, "deconv", 1) X(MATMUL, "matmul", 1) X(AVERAGE_POOL, "average_pool", 1)               \
     X(MAX_POOL, "max_pool", 1) X(MEAN, "mean", 1) X(ADD, "add", 1) X(SUB, "sub", 1) X(MUL, "mul", 1) X(MIN, "min", 1) \
-    X(MAX, "max", 1) X(LUT, "lut", 1) X(SOFTMAX, "softmax", 1) X(LAYER_NORM, "layer_norm", 1)                         \
+    X(MAX, "max", 1) X(LUT, "lut", 1) X(SOFTMAX, "softmax", 1) X(LAYER_NORM, "layer_norm", 2)                         \
     X(QUANTISE, "quantise", 1) X(DEQUANTISE, "dequantise", 1) X(CONCAT, "concat", 1) X(COPY, "copy", 1)               \
     X(RESIZE, "resize", 2) X(CLAMP, "clamp", 1)                                                                       \
     X(WIDE_CONV, "wide_conv", 1) X(WIDE_MATMUL, "wide_matmul", 1) X(WIDE_ADD, "wide_add", 1)                          \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The little that a freestanding program needs of a C library: memory moves and an integer root; the division helpers have no header, as
-// only the compiler calls them.
+// The little that a freestanding program needs of a C library: memory moves; the division helpers, which only the compiler
+// calls.
 // Ownership: none. Threads: any.
 #ifndef TN_HX_RT_H
 #define TN_HX_RT_H
@@ -21,8 +21,5 @@ uint64_t __hexagon_udivdi3(uint64_t n, uint64_t d);
 uint64_t __hexagon_umoddi3(uint64_t n, uint64_t d);
 int64_t __hexagon_divdi3(int64_t n, int64_t d);
 int64_t __hexagon_moddi3(int64_t n, int64_t d);
-
-// The greatest integer whose square is at most v.
-uint32_t tn_hx_isqrt(uint64_t v);
 
 #endif

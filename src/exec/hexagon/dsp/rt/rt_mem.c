@@ -74,15 +74,3 @@ void *__hexagon_memcpy_likely_aligned_min32bytes_mult8bytes(void *restrict to, c
 {
     return memcpy(to, from, bytes);
 }
-
-uint32_t tn_hx_isqrt(uint64_t v)
-{
-    uint32_t root = 0;
-    for (int bit = 31; bit >= 0; bit--) {
-        const uint64_t next = root | (uint64_t)1 << bit;
-        if (next * next <= v) {
-            root = (uint32_t)next;
-        }
-    }
-    return root;
-}
