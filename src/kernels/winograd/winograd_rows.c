@@ -189,8 +189,9 @@ static void pack(void *dst, const tn_query *query, const void *params)
     }
 }
 
-// U counts as far away from so many second-level caches on, and then a part has so many tiles of rows.
-#define FAR 8
+// U counts as far away from so many second-level caches on, the less where all tiles are one part; a part has so many tiles of rows then.
+#define FAR 4
+#define FAR_AT_ONCE 2
 #define FAR_TILES 8
 
 // From so many tiles of rows on each has little to ask for.
@@ -212,13 +213,12 @@ static bool part_floats(const tn_winograd *w, int64_t tiles, bool grouped, size_
 // far away for each part: then eight tiles of rows share it, place after place, and V and M are what is read twice.
 static void choose_part(tn_winograd *w, int64_t l2, int64_t rows)
 {
-    const int64_t places = (int64_t)w->n * w->n, width = (int64_t)w->q * w->facts->lanes;
-    const bool far = (int64_t)sizeof(float) * places * w->s.c * w->vectors * w->facts->lanes > FAR * l2;
+    const int64_t places = (int64_t)w->n * w->n, width = (int64_t)w->q * w->facts->lanes, most = FAR_TILES * rows;
+    const int64_t parts = TN_MAX(1, (w->tiles + most / 4) / most);      // a few tiles more rather than a short part at the end
+    const bool far = (int64_t)sizeof(float) * places * w->s.c * w->vectors * w->facts->lanes > (parts == 1 ? FAR_AT_ONCE : FAR) * l2;
     w->grouped = !far && width % w->block == 0;
     const int64_t tile_bytes = (int64_t)sizeof(float) * places * (w->v_row + (w->grouped ? width : w->m_row));
-    w->part = TN_MAX(far ? FAR_TILES * rows : 2 * rows, l2 * 3 / 4 / tile_bytes / rows * rows);
-    // A few tiles more rather than a short part at the end.
-    w->part = far ? TN_CEIL_DIV(w->tiles, TN_MAX(1, (w->tiles + w->part / 4) / w->part)) : TN_MIN(w->part, w->tiles);
+    w->part = far ? TN_CEIL_DIV(w->tiles, parts) : TN_MIN(w->tiles, TN_MAX(2 * rows, l2 * 3 / 4 / tile_bytes / rows * rows));
 }
 
 static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts)
