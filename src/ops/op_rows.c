@@ -131,6 +131,8 @@ void *tn_slot_scratch(const tn_call *call, unsigned slot)
     return call->scratch ? (char *)call->scratch + slot * ((const slots *)call->params)->bytes : NULL;
 }
 
+void *tn_shared_scratch(const tn_call *call) { return tn_slot_scratch(call, ((const slots *)call->params)->count); }
+
 tn_status tn_call_split(const tn_call *call, tn_task task, void *context, size_t total, size_t tile)
 {
     const slots *s = call->params;

@@ -47,6 +47,9 @@ int64_t tn_tensor_span(const tn_tensor *tensor, int from, int to);
 // Scratch of a slot, aligned to 64.
 void *tn_slot_scratch(const tn_call *call, unsigned slot);
 
+// What a prepare function has added to scratch behind the shares of all slots.
+void *tn_shared_scratch(const tn_call *call);
+
 // tn_workers_run over a call that was prepared by tn_prepare_slots; TN_CANCELLED when the call was told to stop. Tasks
 // return early once tn_cancelled(call).
 tn_status tn_call_split(const tn_call *call, tn_task task, void *context, size_t total, size_t tile);

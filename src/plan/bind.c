@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planning step 7: slots and steps. Each value gets a slot, each node a step with its kernel row, parameters, workspace and packed
+// Planning step 9: slots and steps. Each value gets a slot, each node a step with its kernel row, parameters, workspace and packed
 // weights. A copy that moves nothing (a reshape, a cut along the outermost dim) becomes a view and no step.
 #include "base/map.h"
 #include "ops/control/op_control.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes a plan: the nine steps in order, then the budget. Over budget the steps are done again with a price on each byte that a row
+// Makes a plan: the ten steps in order, then the budget. Over budget the steps are done again with a price on each byte that a row
 // holds, the first of a fixed list at which the plan fits; if none does, the error says how much would be needed.
 #include "plan/work.h"
 #include "sys/clock.h"
@@ -23,8 +23,8 @@ static const struct {
     plan_fn run;
 } plan_steps[] = {
     {"shapes", tn_plan_shapes},  {"stage", tn_plan_stage},   {"lower", tn_plan_lower}, {"move", tn_plan_move},
-    {"place", tn_plan_place},    {"layout", tn_plan_layout}, {"order", tn_plan_order}, {"bind", tn_plan_bind},
-    {"memory", tn_plan_memory_assign},
+    {"place", tn_plan_place},    {"layout", tn_plan_layout}, {"join", tn_plan_join},
+    {"order", tn_plan_order},    {"bind", tn_plan_bind},     {"memory", tn_plan_memory_assign},
 };
 
 // How much an attempt cares for memory.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A plan: the finished recipe for one graph and one key (input shapes, and the values of inputs that decide shapes). It is a flat
-// list of steps over slots. Making it goes through the nine steps of docs/design.md, each in a file of its own.
+// list of steps over slots. Making it goes through the ten steps of docs/design.md, each in a file of its own.
 // Ownership: a plan owns its work graph, parameters and references to packed weights; the bytes of slots belong to the program that
 // runs it. Threads: a plan is used by one run at a time.
 #ifndef TN_PLAN_H

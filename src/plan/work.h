@@ -79,6 +79,7 @@ tn_status tn_plan_flow(tn_work *work);       // each device's runs of nodes beco
 tn_status tn_plan_lower(tn_work *work);      // what the device lacks is taken apart
 tn_status tn_plan_layout(tn_work *work);     // layouts by price, conversions inserted
 tn_status tn_plan_rows(tn_work *work);       // the first half of layout, again and again for one price of a byte after another
+tn_status tn_plan_join(tn_work *work);       // nodes that one row does for less
 tn_status tn_plan_order(tn_work *work);      // an order with a low peak
 tn_status tn_plan_bind(tn_work *work);       // slots and steps: parameters, workspaces, packed weights
 tn_status tn_plan_memory_assign(tn_work *work);   // leases and offsets

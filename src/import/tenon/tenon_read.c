@@ -12,6 +12,7 @@
 #include "ops/control/op_flow.h"
 #include "ops/move/op_copy.h"
 #include "ops/move/op_relayout.h"
+#include "ops/joined/op_conv_pair.h"
 
 #include <stdio.h>
 
@@ -121,7 +122,7 @@ static tn_status find_op(tn_tenon_reader *reader, const char *name, uint64_t ver
                        (unsigned)version);
     }
     // What only plans are made of trusts the planner that made it.
-    if (!*op || *op == &tn_op_copy || *op == &tn_op_relayout || *op == &tn_op_flow) {
+    if (!*op || *op == &tn_op_copy || *op == &tn_op_relayout || *op == &tn_op_flow || *op == &tn_op_conv_pair) {
         return tn_fail(reader->diag, TN_UNSUPPORTED, "operators", "the file uses the operator '%.100s', which this version does not know",
                        name ? name : "");
     }

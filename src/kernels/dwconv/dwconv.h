@@ -23,6 +23,9 @@ typedef struct tn_dwconv_call {
     const void *x, *residual;    // floats, or bf16 in NCHW32B, as y
     const float *w, *bias;
     void *y;
+    int64_t x_rows, x_first;     // rows from block to block of x, and the row of the picture that each block of x begins with
+    int64_t x_block;             // that x begins with
+    int64_t y_rows, y_first;     // as of x
 } tn_dwconv_call;
 
 // Computes rows oh0 .. oh1 - 1 of channel block `block` of image n.
@@ -30,10 +33,20 @@ typedef void (*tn_dwconv_rows)(const tn_dwconv_call *call, int64_t n, int64_t bl
 
 bool tn_dwconv_match(const tn_query *query, const char **why);
 tn_status tn_dwconv_prepare(tn_prepare *prepare);
+void tn_dwconv_pack(void *dst, const tn_query *query, const void *params);   // operand 1; params: tn_dwconv
 tn_status tn_dwconv_run(const tn_call *call, tn_dwconv_rows rows);
 double tn_dwconv_cost_avx512bf16(const tn_query *query);
 double tn_dwconv_cost_avx512(const tn_query *query);
 double tn_dwconv_cost_avx2(const tn_query *query);
 double tn_dwconv_cost_portable(const tn_query *query);
+
+// With a pointwise convolution behind it, or before it (tn_op_conv_pair, dwconv_pair.c).
+bool tn_dwconv_pair_match(const tn_query *query, const char **why);
+double tn_dwconv_pair_cost_avx2(const tn_query *query);
+tn_status tn_dwconv_pair_prepare_avx2(tn_prepare *prepare);
+bool tn_expand_pair_match(const tn_query *query, const char **why);
+double tn_expand_pair_cost_avx2(const tn_query *query);
+tn_status tn_expand_pair_prepare_avx2(tn_prepare *prepare);
+tn_status tn_dwconv_pair_run(const tn_call *call, tn_dwconv_rows rows, const tn_tiles *tiles);
 
 #endif

@@ -64,7 +64,7 @@ double tn_dwconv_cost_avx512bf16(const tn_query *query) { return cost(query, 16,
 double tn_dwconv_cost_avx2(const tn_query *query) { return cost(query, 8, 8.0, 4.0); }
 double tn_dwconv_cost_portable(const tn_query *query) { return cost(query, 4, 4.0, 4.0); }
 
-static void pack(void *dst, const tn_query *query, const void *params)
+void tn_dwconv_pack(void *dst, const tn_query *query, const void *params)
 {
     const tn_dwconv *d = params;
     const int64_t taps = d->s.kernel[1] * d->s.kernel[2];
@@ -96,7 +96,7 @@ tn_status tn_dwconv_prepare(tn_prepare *prepare)
         return tn_fail(prepare->diag, TN_LIMIT, prepare->query->name, "the packed weights do not fit in memory");
     }
     prepare->packs[0] =
-        (tn_pack){.operand = 1, .id = "dwconv_f32", .variant = tn_hash(form, sizeof form, 0), .bytes = bytes, .pack = pack};
+        (tn_pack){.operand = 1, .id = "dwconv_f32", .variant = tn_hash(form, sizeof form, 0), .bytes = bytes, .pack = tn_dwconv_pack};
     prepare->n_packs = 1;
     return TN_OK;
 }
@@ -131,7 +131,9 @@ tn_status tn_dwconv_run(const tn_call *call, tn_dwconv_rows rows)
                  .w = call->packed[0],
                  .bias = call->n_in > 2 && call->in[2] ? call->in[2]->data : NULL,
                  .residual = call->n_in > 3 && call->in[3] ? call->in[3]->data : NULL,
-                 .y = call->out[0]->data},
+                 .y = call->out[0]->data,
+                 .x_rows = s->in[1],
+                 .y_rows = s->out[1]},
         .rows = rows,
     };
     const double row_ns = 10.0 + (double)s->out[2] * (double)(s->kernel[1] * s->kernel[2]) * d->block / 100.0;

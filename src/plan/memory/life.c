@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planning step 9: leases. Works out between which steps the bytes of each slot are needed, lets results take over the bytes of
+// Planning step 10: leases. Works out between which steps the bytes of each slot are needed, lets results take over the bytes of
 // operands that die in the same step, lets what is only joined be made where the joined tensor has it, and places what is left in the
 // arena together with the workspaces of the steps.
 #include "ops/move/op_copy.h"

@@ -11,6 +11,7 @@
 #include "ir/edit.h"
 #include "ops/control/op_control.h"
 #include "ops/index/op_find.h"
+#include "ops/joined/op_conv_pair.h"
 #include "ops/math/op_binary.h"
 #include "ops/math/op_unary.h"
 #include "ops/move/op_copy.h"
@@ -18,7 +19,6 @@
 #include "ops/move/op_reshape.h"
 #include "ops/move/op_transpose.h"
 #include "ops/nn/op_activation.h"
-#include "ops/nn/op_conv.h"
 #include "ops/nn/op_softmax.h"
 #include "ops/op_eval.h"
 #include "pass/pass.h"
@@ -502,10 +502,72 @@ static void bodies_of_later_stages(void **unused)
     free(data);
 }
 
+// ---- pairs of convolutions ----
+
+static tn_value *add_conv(tn_graph *g, const char *name, const tn_conv_attr *attr, tn_value *x, int64_t m, int64_t c, int64_t k, const float *data)
+{
+    const tn_shape shape = tn_shape_of(4, (const int64_t[]){m, c, k, k});
+    return add(g, &tn_op_conv, name, attr, x, tn_graph_constant(g, NULL, TN_F32, &shape, data, false));
+}
+
+// A depthwise and a pointwise one are one step where what lies between them is much, and nobody else reads it. Of a chain those pairs are
+// made that save most.
+static void pairs_are_joined(void **unused)
+{
+    static const struct {
+        int64_t n, c, h, m;
+        bool read_twice;
+        int joined;
+    } nets[] = {{1, 16, 112, 96, false, 2}, {1, 16, 112, 96, true, 1}, {1, 24, 6, 16, false, 0}, {2, 13, 100, 57, false, 2}};
+    const tn_softmax_attr softmax = {1};
+    fixture f;
+    (void)unused;
+    open_fixture(&f, "avx2");
+    f.context.cpu.l2 = 512 << 10;
+    for (size_t i = 0; i < TN_COUNT(nets); i++) {
+        const int64_t n = nets[i].n, c = nets[i].c, h = nets[i].h, m = nets[i].m;
+        float *data = noise((size_t)(n * c * h * h), 21), *w1 = noise((size_t)(TN_MAX(c, m) * 9), 22), *w2 = noise((size_t)(TN_MAX(c, m) * TN_MAX(c, m)), 23);
+        const tn_tensor x = {.dtype = TN_F32, .shape = tn_shape_of(4, (const int64_t[]){n, c, h, h}), .data = data};
+        tn_program *program;
+        tn_graph *g = joining(&f.heap, c);
+        g->inputs[0]->shape.dims[0] = n;
+        tn_conv_attr depthwise = *(const tn_conv_attr *)tn_op_conv.defaults;
+        depthwise.act.code = TN_LOOP_RELU;
+        tn_value *y = add_conv(g, "before", tn_op_conv.defaults, g->inputs[0], c, c, 1, w2);   // from plain to blocks
+        y = add_conv(g, "a", tn_op_conv.defaults, y, c, c, 1, w2);
+        depthwise.group = c;
+        y = add_conv(g, "b", &depthwise, y, c, 1, 3, w1);
+        tn_value *between = y = add_conv(g, "c", tn_op_conv.defaults, y, m, c, 1, w2);
+        depthwise.group = m;
+        y = add_conv(g, "d", &depthwise, y, m, 1, 3, w1);
+        tn_graph_add_output(g, add(g, &tn_op_softmax, "y", &softmax, y, NULL));
+        if (nets[i].read_twice) {
+            tn_graph_add_output(g, add(g, &tn_op_softmax, "z", &softmax, between, NULL));
+        }
+        for (int as_written = 0; as_written < 2; as_written++) {
+            f.context.as_written = as_written;
+            assert_int_equal(tn_program_create(&program, g, &f.context, 3, &f.diag), TN_OK);
+            run_and_compare(&f, program, g, &x);
+            int joined = 0;
+            for (size_t k = 0; k < tn_program_plan(program)->n_steps; k++) {
+                joined += tn_program_plan(program)->steps[k].call.op == &tn_op_conv_pair;
+            }
+            assert_int_equal(joined, as_written || !(f.context.cpu.features & TN_CPU_AVX2) ? 0 : nets[i].joined);
+            tn_program_destroy(program);
+        }
+        tn_graph_destroy(g);
+        free(data);
+        free(w1);
+        free(w2);
+    }
+    close_fixture(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_shapes_portable), cmocka_unit_test(any_shapes_best),
                                        cmocka_unit_test(cached_run_takes_nothing), cmocka_unit_test(parts_are_made_in_the_join),
-                                       cmocka_unit_test(random_joins), cmocka_unit_test(constant_data), cmocka_unit_test(bodies_of_later_stages)};
+                                       cmocka_unit_test(random_joins), cmocka_unit_test(constant_data), cmocka_unit_test(pairs_are_joined),
+                                       cmocka_unit_test(bodies_of_later_stages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
