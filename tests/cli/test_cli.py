@@ -446,6 +446,13 @@ class Reports(Command):
         self.assertEqual([(file["kind"], file["whole"]) for file in listed["files"]], [("rows", True)])
         nodes = json.loads(self.good("explain", DIGITS, "--threads", "1", "--cache", self.here, "--json"))
         self.assertIn("tuned", json.dumps(nodes))
+        # Measured with other kernels: told, and not used.
+        table = next(self.here.glob("*.rows"))
+        kept = table.read_text()
+        table.write_text(kept + "conv 00000000000003e8 00000000 plain plain conv_reference 0 all 1x2,3\n")
+        self.assertIn("are of other kernels", self.told(0, "run", DIGITS, "--threads", "1", "--cache", self.here))
+        table.write_text(kept)
+        self.assertNotIn("are of other kernels", self.told(0, "run", DIGITS, "--threads", "1", "--cache", self.here))
         devices = json.loads(self.good("doctor", "--json"))["devices"]
         if not any(d["name"] == "opencl" and d["present"] for d in devices):
             return

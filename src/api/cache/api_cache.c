@@ -18,7 +18,14 @@ tn_status tn_api_find_choices(tenon_session *session, tn_diag *diag)
     const tn_cpu *cpu = &session->context.cpu;
     if (session->cache) {
         session->context.choices = &session->choices;
-        return tn_choices_load(&session->choices, cpu, session->cache, diag);
+        TN_TRY(tn_choices_load(&session->choices, cpu, session->cache, diag));
+        if (session->choices.stale) {
+            tn_diag note = {0};
+            (void)tn_fail(&note, TN_OK, "cache", "%zu measured choices in '%s' are of other kernels than this build has and are not used; "
+                          "tenon_session_tune ('tenon tune') measures anew", session->choices.stale, session->cache);
+            tn_api_warn(session, &note);
+        }
+        return TN_OK;
     }
     pthread_mutex_lock(&model->lock);
     tn_status status = TN_OK;

@@ -277,10 +277,14 @@ tn_status tn_choices_read(tn_choices *choices, const tn_cpu *cpu, const char *te
     while (here && *taken < MAX_ROWS && tn_table_line(&at, end, row_text, sizeof row_text)) {
         line l;
         tn_tuned row;
-        if (split(row_text, &l) && row_of(&l, cpu, &row)) {
-            if (!tn_choices_put(choices, &row)) {
-                return choices->room * 2 > MAX_ROWS ? TN_OK : tn_fail_memory(diag, "choices", choices->room * 2 * sizeof row);
-            }
+        if (!split(row_text, &l)) {
+            continue;
+        }
+        if (!row_of(&l, cpu, &row)) {
+            choices->stale += tn_registry_op(l.words[0]) != NULL;      // else of an application's own operator, perhaps
+        } else if (!tn_choices_put(choices, &row)) {
+            return choices->room * 2 > MAX_ROWS ? TN_OK : tn_fail_memory(diag, "choices", choices->room * 2 * sizeof row);
+        } else {
             (*taken)++;
         }
     }
@@ -345,6 +349,7 @@ tn_status tn_choices_load(tn_choices *choices, const tn_cpu *cpu, const char *fo
     for (const tn_choices_source *source = tn_choices_sources; source->name; source++) {
         TN_TRY(tn_choices_read(choices, cpu, (const char *)source->data, source->size, &taken, diag));
     }
+    choices->stale = 0;
     if (folder && path_of(choices, cpu, folder, path, diag, &status) && tn_file_open(&file, path, NULL) == TN_OK) {
         status = file.size && file.size <= TN_TUNING_MOST_BYTES ? tn_choices_read(choices, cpu, (const char *)file.data, file.size, &taken, diag) : TN_OK;
         tn_file_close(&file);

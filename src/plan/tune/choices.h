@@ -37,6 +37,7 @@ typedef struct tn_choices {
     tn_heap *heap;
     tn_tuned *rows;                      // sorted by node, in, out
     size_t count, room;
+    size_t stale;                        // whole lines of the folder's table that say nothing to this build
 } tn_choices;
 
 void tn_choices_init(tn_choices *choices, tn_heap *heap);

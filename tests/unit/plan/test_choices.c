@@ -108,6 +108,7 @@ static void other_machines_are_left_out(void **state)
     *stamp = *stamp == '0' ? '1' : '0';
     assert_int_equal(read_table(&choices, &example, copy, text.length), 2);
     assert_null(tn_choices_find(&choices, 1000, 1, 1));
+    assert_int_equal(choices.stale, 1);
     tn_choices_deinit(&choices);
     free(copy);
     tn_text_deinit(&text);
