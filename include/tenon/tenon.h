@@ -159,7 +159,7 @@ typedef int (*tenon_key_fn)(void *context, const char *name, uint8_t *key);
 
 typedef struct tenon_model_options {
     size_t struct_size;
-    tenon_allocator allocator;    /* take NULL: the C library. Used by the model and all its sessions */
+    tenon_allocator allocator;    /* take NULL: the C library. Used by the model and all its sessions, but for what these share with others on hexagon */
     tenon_log_fn log;             /* NULL: silent */
     void *log_context;
     const char *folder;           /* tenon_model_open_memory only: where external data may lie; NULL: external data refused */

@@ -22,12 +22,6 @@ typedef struct tn_variant {
     bool integers;                // quantised arithmetic in its integer form
 } tn_variant;
 
-// A device that sessions of a model use together.
-typedef struct tn_shared_device {
-    tn_device *device;            // NULL: none here
-    unsigned users;
-} tn_shared_device;
-
 // The embedded tables of measured choices, as read for one set of tiers.
 typedef struct tn_tables {
     struct tn_tables *next;
@@ -48,8 +42,7 @@ struct tenon_model {
     tn_variant *variants;
     tn_weights weights;
     tn_tables *tables;            // read once for all sessions
-    pthread_mutex_t lock;         // variants, tables, shared
-    tn_shared_device shared[4];
+    pthread_mutex_t lock;         // variants, tables
     bool has_lock, no_optimise;
     bool describe;                // only to be looked at
     uint64_t limit_tensor;
@@ -114,7 +107,7 @@ struct tenon_session {
     uint64_t deadline_ns, limit_work, limit_peak;
     tenon_step_fn step;
     void *step_context;
-    uint64_t runs;
+    uint64_t runs, attempts;      // attempts: those that a run made again are counted each
     uint64_t retry_ns;            // when a device that failed may be asked again, on tn_clock_ns; context.dead: which did
     unsigned losses;              // failures for good since a run with devices succeeded
     bool ran;                     // results are there

@@ -682,6 +682,7 @@ static bool try_again(tenon_session *session, tn_diag *diag)
 
 static tn_status run_once(tenon_session *session, tn_run *run)
 {
+    run->number = ++session->attempts;
     TN_TRY(tn_api_sync_inputs(session, run->diag));
     TN_TRY(tn_program_run(session->wanted->program, run, session->feeds, session->wanted->results));
     return tn_api_sync_results(session, run->diag);

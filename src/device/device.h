@@ -102,6 +102,7 @@ typedef struct tn_flow_run {
     const atomic_int *cancel;     // non-zero: stop; may be NULL
     uint64_t deadline_ns;         // on tn_clock_ns; 0: none
     bool timed;                   // somebody will ask `describe` for the time of each node
+    uint64_t number;              // of the run that it is a part of, as the session counts them; 0: not known
     uint64_t room;                // bytes that the flow may hold beyond what it does, where `holds`; 0: no limit
     const tn_flow_listener *listener;   // may be NULL
     tn_diag *diag;
@@ -119,7 +120,7 @@ typedef struct tn_device_vtable {
     const char *name;         // "cpu", "opencl", "hexagon"
     bool integers;            // computes with bytes: sessions on it run quantised graphs in their integer form
     bool named_only;          // opened only for sessions that name it: looking for its driver takes longer than many a model
-    bool shared;              // one handle serves all sessions of a model
+    bool probe_opens;         // looking for it is opening it: a session that names it is told by that alone
     bool holds;               // what `memory` tells is the host's memory: it counts for the session's limit
     tn_status (*probe)(tn_device_facts *facts);
     tn_status (*open)(tn_device **device, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);

@@ -17,6 +17,7 @@ typedef struct tn_run {
     tn_workers *workers;
     const atomic_int *cancel;         // non-zero: stop
     uint64_t deadline_ns;             // on tn_clock_ns; 0: none
+    uint64_t number;                  // as the session counts runs, repeated ones too; 0: nobody does
     // called before (after = false) and after each step of any program; NULL: nobody looks
     void (*observe)(void *observer, const tn_plan *plan, const tn_step *step, bool after, uint64_t nanoseconds);
     void *observer;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Hostile messages against the DSP program: random calls, calls with wild arguments, graphs with changed words, weights that nobody packed.
 // Each must end in a status or in a crash record with a clean exit - never in a hang or a silent death. After a crash the program is started again, and it is
-// checked now and then that an honest graph still gives right results.
+// checked now and then that an honest graph still gives right results. Other honest graphs (wards) are there all the time: what names them
+// not may change nothing of theirs.
 //
 //   check_dsp_hostile --program dsp.elf [--count N] [--seed N]
 //
@@ -12,16 +13,30 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 enum { BUFFER = 4 << 20, IO_START = 2 << 20, PACK_START = 3 << 20, DEADLINE = 30 };
 
+enum { WARDS = 2 };
+
+// A graph that others must not disturb, with a buffer of its own: its weights, its inputs and results.
+typedef struct ward {
+    bool alive;
+    dsp_graph g;
+    dsp_case c;
+    dsp_buffer buffer;
+    uint8_t *weights;        // as it was packed
+    uint32_t weights_bytes;
+} ward;
+
 typedef struct state {
     dsp_options options;
     dsp d;
     dsp_buffer buffer;
-    int refused, accepted, crashed;
+    ward wards[WARDS];
+    int refused, accepted, crashed, crossed;
 } state;
 
 static bool start(state *s)
@@ -34,6 +49,128 @@ static bool start(state *s)
     s->d.seconds = DEADLINE;
     return true;
 }
+
+// ---- wards ----
+
+static void bury(ward *w)
+{
+    if (w->alive) {
+        w->g.id = 0;         // went with the process
+        dsp_graph_end(&w->g);
+        case_free(&w->c);
+        free(w->weights);
+        munmap(w->buffer.at, w->buffer.bytes);
+        close(w->buffer.fd);
+        w->alive = false;
+    }
+}
+
+// false: the program has no room for it, or dies; *failed: it should not have.
+static bool raise_ward(state *s, ward *w, tn_rand *r, bool *failed)
+{
+    uint32_t inputs[CASE_OPERANDS], n_inputs;
+    const uint32_t none[CASE_OPERANDS] = {0};
+    if (!dsp_map(&s->d, &w->buffer, BUFFER)) {
+        *failed = true;
+        return false;
+    }
+    case_draw(&w->c, TN_HEX_OP_CONV, r, false);
+    case_reference(&w->c);
+    dsp_graph_begin(&w->g, &s->d, &w->buffer);
+    dsp_border(&w->g, TN_HEX_RECORD_OUTPUT, case_write(&w->c, &w->g, none, inputs, &n_inputs));
+    uint32_t status = dsp_graph_send(&w->g);
+    w->weights_bytes = s->d.result[5];
+    const uint32_t pack[4] = {w->g.id, w->buffer.handle, PACK_START, 0};
+    status = status == TN_HEX_OK && w->weights_bytes > BUFFER - PACK_START ? TN_HEX_MEMORY : status;
+    status = status ? status : dsp_pack(&s->d, pack);
+    *failed = status != TN_HEX_OK && status != TN_HEX_MEMORY;
+    w->alive = status == TN_HEX_OK;
+    if (!w->alive) {
+        dsp_graph_end(&w->g);
+        case_free(&w->c);
+        dsp_unmap(&s->d, &w->buffer);
+        return false;
+    }
+    w->weights = malloc(w->weights_bytes);
+    memcpy(w->weights, w->buffer.at + PACK_START, w->weights_bytes);
+    return true;
+}
+
+// Its weights are as they were, and its result is right.
+static bool unharmed(state *s, ward *w)
+{
+    const uint32_t lengths[2] = {dsp_count(&w->c.in[0].t), dsp_count(&w->c.y.t)}, offsets[2] = {IO_START, IO_START + lengths[0]};
+    case_store(&w->c.in[0], w->buffer.at + IO_START);
+    memset(w->buffer.at + offsets[1], 0x5a, lengths[1]);
+    bool ok = memcmp(w->weights, w->buffer.at + PACK_START, w->weights_bytes) == 0 &&
+              dsp_execute(&w->g, 1, 1, offsets, lengths, &w->buffer) == TN_HEX_OK;
+    for (uint32_t i = 0; i < lengths[1] && ok; i++) {
+        ok = w->buffer.at[offsets[1] + i] == (uint8_t)w->c.y.v[i];
+    }
+    return ok;
+}
+
+// Calls that name another graph, and the ward's weights as a place to write to: refused.
+static bool crossed(state *s, tn_rand *r)
+{
+    ward *w = &s->wards[0], *other = &s->wards[1];
+    if (!w->alive || !other->alive) {
+        return true;
+    }
+    const uint32_t in = dsp_count(&other->c.in[0].t), out = dsp_count(&other->c.y.t);
+    const uint32_t at = PACK_START + (uint32_t)tn_rand_range(r, 0, w->weights_bytes - 1);
+    uint32_t words[2 * TN_HEX_IO_WORDS] = {other->buffer.handle, IO_START, in, w->buffer.handle, tn_rand_range(r, 0, 1) ? at : PACK_START - (out > 1 ? 1 : 0), out};
+    memcpy(s->d.page + TN_HEX_AT_IO, words, sizeof words);
+    const uint32_t run[3] = {other->g.id, 1, 1}, perf[4] = {other->g.id, w->buffer.handle, at & ~3u, 64};
+    const uint32_t unmap = w->buffer.handle, again[4] = {other->g.id, w->buffer.handle, PACK_START, 0};
+    bool ok = words[4] + out > BUFFER || dsp_call(&s->d, TN_HEX_CALL_EXECUTE, run, 3) == TN_HEX_PARAM;
+    ok = ok && dsp_call(&s->d, TN_HEX_CALL_PERF, perf, 4) == TN_HEX_PARAM;
+    ok = ok && dsp_call(&s->d, TN_HEX_CALL_UNMAP, &unmap, 1) == TN_HEX_STATE;
+    ok = ok && dsp_call(&s->d, TN_HEX_CALL_PACK, again, 4) == TN_HEX_STATE;
+    // A third graph would pack where the ward's weights are.
+    dsp_graph g;
+    dsp_case c;
+    uint32_t inputs[CASE_OPERANDS], n_inputs;
+    const uint32_t none[CASE_OPERANDS] = {0};
+    case_draw(&c, TN_HEX_OP_CONV, r, false);
+    dsp_graph_begin(&g, &s->d, &s->buffer);
+    dsp_border(&g, TN_HEX_RECORD_OUTPUT, case_write(&c, &g, none, inputs, &n_inputs));
+    if (ok && dsp_graph_send(&g) == TN_HEX_OK) {
+        const uint32_t there[4] = {g.id, w->buffer.handle, PACK_START, 0};
+        ok = dsp_call(&s->d, TN_HEX_CALL_PACK, there, 4) == TN_HEX_PARAM;
+    }
+    dsp_graph_end(&g);
+    case_free(&c);
+    s->crossed++;
+    if (!ok) {
+        printf("FAILED: a call reached the weights of a graph that it does not name\n");
+    }
+    return ok;
+}
+
+static bool look_after(state *s, tn_rand *r)
+{
+    for (int i = 0; i < WARDS; i++) {
+        ward *w = &s->wards[i];
+        bool failed = false;
+        if (w->alive ? !unharmed(s, w) : !raise_ward(s, w, r, &failed) && failed) {
+            printf("FAILED: a graph among hostile messages for others\n");
+            return false;
+        }
+    }
+    return crossed(s, r);
+}
+
+static bool is_ward(const state *s, uint32_t id)
+{
+    bool is = false;
+    for (int i = 0; i < WARDS; i++) {
+        is = is || (s->wards[i].alive && s->wards[i].g.id == id);
+    }
+    return is;
+}
+
+// ---- hostile messages ----
 
 // After a call that was not answered: true when the program left a record and exited; then it is started again.
 static bool survive(state *s)
@@ -48,6 +185,9 @@ static bool survive(state *s)
     if (s->crashed++ < 5) {
         printf("  crash: signal %u at %#x, address %#x, node %u, call %u\n", record[TN_HEX_CRASH_SIGNAL], record[TN_HEX_CRASH_PC],
                record[TN_HEX_CRASH_ADDRESS], record[TN_HEX_CRASH_NODE], record[TN_HEX_CRASH_CALL]);
+    }
+    for (int i = 0; i < WARDS; i++) {
+        bury(&s->wards[i]);
     }
     dsp_close(&s->d);
     return start(s);
@@ -88,8 +228,13 @@ static bool wild_call(state *s, tn_rand *r)
         call = call == TN_HEX_CALL_QUIT ? 0 : call;
     }
     message[TN_HEX_MSG_CALL] = call;
-    if (call == TN_HEX_CALL_UNMAP && message[TN_HEX_MSG_ARG] == s->buffer.handle) {
+    // The buffers stay, and wards are not named.
+    while (call == TN_HEX_CALL_UNMAP && (message[TN_HEX_MSG_ARG] == s->buffer.handle || message[TN_HEX_MSG_ARG] == s->wards[0].buffer.handle ||
+                                         message[TN_HEX_MSG_ARG] == s->wards[1].buffer.handle)) {
         message[TN_HEX_MSG_ARG]++;
+    }
+    while (is_ward(s, message[TN_HEX_MSG_ARG]) && call != TN_HEX_CALL_UNMAP) {
+        message[TN_HEX_MSG_ARG] += 7;
     }
     return count_status(s, dsp_message(&s->d, message));
 }
@@ -126,7 +271,7 @@ static bool changed_weights(state *s, tn_rand *r)
                 memcpy(s->buffer.at + PACK_START + 4 * at, &word, sizeof word);
             }
             const uint32_t pack[4] = {g.id, s->buffer.handle, PACK_START, (uint32_t)kept};
-            status = dsp_call(&s->d, TN_HEX_CALL_PACK, pack, 4);
+            status = dsp_pack(&s->d, pack);
             status = status ? status : run_case(s, &g, &c, inputs, n_inputs);
         }
         if (status == DSP_DEAD) {
@@ -290,9 +435,12 @@ int main(int argc, char **argv)
     for (int i = 0; i < count && ok; i++) {
         tn_rand r = {seed * 1000003 + (uint64_t)i};
         ok = i % 3 == 0 ? wild_call(&s, &r) : i % 15 == 1 ? changed_weights(&s, &r) : changed_graph(&s, &r);
+        ok = ok && (i % 10 != 9 || look_after(&s, &r));
         if (ok && i % 50 == 49) {
             for (uint32_t id = 1; id <= 256; id++) {   // graphs that wild calls have made
-                dsp_call(&s.d, TN_HEX_CALL_TEARDOWN, &id, 1);
+                if (!is_ward(&s, id)) {
+                    dsp_call(&s.d, TN_HEX_CALL_TEARDOWN, &id, 1);
+                }
             }
             ok = honest_graph(&s, &r);
         }
@@ -300,8 +448,11 @@ int main(int argc, char **argv)
             printf("  seed %llu, case %d\n", (unsigned long long)seed, i);
         }
     }
+    for (int i = 0; i < WARDS; i++) {
+        bury(&s.wards[i]);
+    }
     ok = ok && ends_cleanly(&s);
     dsp_close(&s.d);
-    printf("%d refused, %d accepted, %d crashed with a record\n", s.refused, s.accepted, s.crashed);
+    printf("%d refused, %d accepted, %d crashed with a record, %d at the weights of others\n", s.refused, s.accepted, s.crashed, s.crossed);
     return ok ? 0 : 1;
 }

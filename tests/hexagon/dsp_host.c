@@ -305,10 +305,19 @@ uint32_t dsp_graph_send(dsp_graph *g)
     return status ? status : dsp_call(g->d, TN_HEX_CALL_PREPARE, &g->id, 1);
 }
 
+uint32_t dsp_pack(dsp *d, const uint32_t args[4])
+{
+    uint32_t status;
+    do {
+        status = dsp_call(d, TN_HEX_CALL_PACK, args, 4);
+    } while (status == TN_HEX_OK && d->result[1]);
+    return status;
+}
+
 uint32_t dsp_graph_prepare(dsp_graph *g)
 {
     const uint32_t status = dsp_graph_send(g), pack[4] = {g->id};
-    return status ? status : dsp_call(g->d, TN_HEX_CALL_PACK, pack, 4);
+    return status ? status : dsp_pack(g->d, pack);
 }
 
 uint32_t dsp_execute(dsp_graph *g, uint32_t n_in, uint32_t n_out, const uint32_t *offsets, const uint32_t *lengths, const dsp_buffer *buffer)

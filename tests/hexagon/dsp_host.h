@@ -72,7 +72,9 @@ void dsp_attr(dsp_graph *g, uint32_t key, const void *words, uint32_t n);
 void dsp_node_end(dsp_graph *g);
 // init, consts, nodes, prepare: the first status that is not OK. d->result has prepare's results.
 uint32_t dsp_graph_send(dsp_graph *g);
-// The same, and pack into memory of the DSP's own.
+// All pieces of it.
+uint32_t dsp_pack(dsp *d, const uint32_t args[4]);
+// Send, and pack into memory of the DSP's own.
 uint32_t dsp_graph_prepare(dsp_graph *g);
 // Inputs and outputs at the given offsets of `buffer`.
 uint32_t dsp_execute(dsp_graph *g, uint32_t n_in, uint32_t n_out, const uint32_t *offsets, const uint32_t *lengths, const dsp_buffer *buffer);

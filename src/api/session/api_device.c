@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The devices of a session. One that says so is opened once for all sessions of a model, which keeps it until the last of them is gone.
+// The devices of a session: opened with it, lost and regained while it runs.
 #include "api/api.h"
 
 #include "base/num.h"
@@ -7,61 +7,10 @@
 
 #include <string.h>
 
-// Opens a device, or takes part in the model's. The model's processor facts hold for a shared one.
-static tn_status take(tenon_session *session, const tn_device_vtable *vtable, tn_device **out, tn_diag *diag)
-{
-    tenon_model *model = session->model;
-    tn_status status = TN_OK;
-    if (!vtable->shared) {
-        return vtable->open(out, session->heap, &session->context.cpu, diag);
-    }
-    pthread_mutex_lock(&model->lock);
-    size_t at = 0;
-    while (at < TN_COUNT(model->shared) && model->shared[at].device && model->shared[at].device->vtable != vtable) {
-        at++;
-    }
-    if (at == TN_COUNT(model->shared)) {
-        status = tn_fail(diag, TN_INTERNAL, vtable->name, "more devices than a model can share");
-    } else if (!model->shared[at].device) {
-        status = vtable->open(&model->shared[at].device, &model->heap, &session->context.cpu, diag);
-    }
-    if (status == TN_OK) {
-        model->shared[at].users++;
-        *out = model->shared[at].device;
-    }
-    pthread_mutex_unlock(&model->lock);
-    return status;
-}
-
-static void give(tenon_session *session, tn_device *device)
-{
-    tenon_model *model = session->model;
-    if (!device->vtable->shared) {
-        device->vtable->close(device);
-        return;
-    }
-    tn_device *last = NULL;
-    pthread_mutex_lock(&model->lock);
-    for (size_t i = 0; i < TN_COUNT(model->shared); i++) {
-        if (model->shared[i].device == device && --model->shared[i].users == 0) {
-            last = device;
-            // The list has no gaps.
-            for (size_t k = i; k < TN_COUNT(model->shared); k++) {
-                model->shared[k] = k + 1 < TN_COUNT(model->shared) ? model->shared[k + 1] : (tn_shared_device){NULL, 0};
-            }
-            break;
-        }
-    }
-    pthread_mutex_unlock(&model->lock);
-    if (last) {
-        last->vtable->close(last);
-    }
-}
-
 void tn_api_close_devices(tenon_session *session)
 {
     for (size_t i = 0; i < session->context.n_devices; i++) {
-        give(session, session->devices[i]);
+        session->devices[i]->vtable->close(session->devices[i]);
     }
     session->context.n_devices = 0;
     session->context.memory = NULL;
@@ -91,14 +40,14 @@ tn_status tn_api_open_devices(tenon_session *session, const char *name, tn_diag 
             }
             tn_device_facts facts = {.present = true};
             // Opening a named device says itself why it cannot; looking first would start it twice.
-            if (!(*vtable)->shared) {
+            if (!(*vtable)->probe_opens) {
                 TN_TRY((*vtable)->probe(&facts));
             }
             if (!facts.present && name && !is_cpu) {
                 return tn_fail(diag, TN_DEVICE, name, "the device is not present: %s", facts.reason);
             }
             if (facts.present && !(name && strcmp(name, "cpu") == 0 && !is_cpu)) {
-                TN_TRY(take(session, *vtable, &session->devices[n], diag));
+                TN_TRY((*vtable)->open(&session->devices[n], session->heap, &session->context.cpu, diag));
                 session->context.n_devices = ++n;
                 found = found || (name && !is_cpu);
             }

@@ -23,6 +23,7 @@
 #define WHOLE_NS (20 * CALL_NS)        // for any call, whatever its signs of life
 #define QUIT_NS 200000000u             // for a program that is told to quit to answer
 #define CANCEL_NS 200000000u           // how long a cancelled call may go on before the DSP is stopped
+#define DEFAULT_LEVEL 50u              // percent; what a program votes for when it begins
 
 // ---- words of the page ----
 
@@ -147,8 +148,9 @@ static tn_status died(tn_hex_link *link, const tn_hex_call *call, const char *ho
     const bool valid = load(link, TN_HEX_AT_CRASH, TN_HEX_CRASH_VALID) == 1;
     const uint32_t id = load(link, valid ? TN_HEX_AT_CRASH : TN_HEX_AT_ALIVE, valid ? TN_HEX_CRASH_NODE : TN_HEX_ALIVE_NODE);
     if (id) {
-        const char *name = link->name ? link->name(link->name_context, id) : NULL;
-        (void)snprintf(node, sizeof node, " at node %s%.100s%s", name ? "'" : "", name ? name : "of the graph", name ? "'" : "");
+        const char *name = link->name && !call->foreign ? link->name(link->name_context, id) : NULL;
+        (void)snprintf(node, sizeof node, " at %s%.100s%s", name ? "node '" : "a node of ", name ? name : call->foreign ? "another session's graph" : "the graph",
+                       name ? "'" : "");
     }
     if (valid) {
         (void)snprintf(where, sizeof where, " (signal %u, pc 0x%x, address 0x%x)", load(link, TN_HEX_AT_CRASH, TN_HEX_CRASH_SIGNAL),
@@ -159,7 +161,8 @@ static tn_status died(tn_hex_link *link, const tn_hex_call *call, const char *ho
         (void)snprintf(last, sizeof last, "; the end of its log: %s", log);
     }
     stop(link);
-    return tn_fail(diag, TN_DEVICE, call->place, "the DSP died in %s%s: %s%s%s", call_text(call->call), node, how, where, last);
+    (void)snprintf(link->death, sizeof link->death, "in %s%s: %s%s", call_text(call->call), node, how, where);
+    return tn_fail(diag, TN_DEVICE, call->place, "the DSP died %s%s", link->death, last);
 }
 
 static tn_status hello(tn_hex_link *link, tn_diag *diag)
@@ -176,13 +179,23 @@ static tn_status hello(tn_hex_link *link, tn_diag *diag)
     return TN_OK;
 }
 
-tn_status tn_hex_link_power(tn_hex_link *link, tn_diag *diag)
+tn_status tn_hex_link_power(tn_hex_link *link, const tn_hex_power *power, tn_diag *diag)
 {
-    const uint32_t details[3] = {link->corner, link->dcvs, link->latency_us};
-    tn_hex_call level = {.call = TN_HEX_CALL_POWER_LEVEL, .args = &link->power_level, .n_args = 1, .place = "hexagon"};
+    const tn_hex_power *told = &link->power, first = {.wished = false};
+    told = link->power_session == link->session ? told : &first;      // what a program begins with
+    if (told->wished == power->wished && told->level == power->level && told->corner == power->corner && told->latency_us == power->latency_us &&
+        told->dcvs == power->dcvs) {
+        return TN_OK;
+    }
+    const uint32_t percent = power->wished ? power->level : DEFAULT_LEVEL, details[3] = {power->corner, power->dcvs, power->latency_us};
+    tn_hex_call level = {.call = TN_HEX_CALL_POWER_LEVEL, .args = &percent, .n_args = 1, .place = "hexagon"};
     tn_hex_call more = {.call = TN_HEX_CALL_POWER_DETAILS, .args = details, .n_args = 3, .place = "hexagon"};
     TN_TRY(tn_hex_link_call(link, &level, diag));
-    TN_TRY(tn_hex_link_call(link, &more, diag));
+    if (power->wished) {
+        TN_TRY(tn_hex_link_call(link, &more, diag));
+    }
+    link->power = *power;
+    link->power_session = link->session;
     return level.status == TN_HEX_OK && more.status == TN_HEX_OK ? TN_OK : tn_fail(diag, TN_UNSUPPORTED, "hexagon", "the DSP refuses a power level");
 }
 
@@ -191,11 +204,13 @@ static tn_status start(tn_hex_link *link, tn_diag *diag)
     memset(link->page, 0, TN_HEX_PAGE);
     store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_MAGIC, TN_HEX_MAGIC);
     store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_PROTOCOL, TN_HEX_PROTOCOL);
-    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_THREADS, TN_MIN(link->threads, (uint32_t)TN_HEX_MAX_THREADS));
-    link->sequence = link->log_read = 0;
+    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_THREADS, TN_MIN(link->options.threads, (uint32_t)TN_HEX_MAX_THREADS));
+    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_VTCM, link->options.vtcm);
+    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_FLAGS, link->options.flags);
+    link->sequence = link->log_read = link->log_begin = 0;
     link->session++;
     link->started_ns = tn_clock_ns();
-    return link->transport->start(&link->state, link->heap, link->page_fd, diag);
+    return link->transport->start(&link->state, link->heap, link->page_fd, &link->options, diag);
 }
 
 // Waits for the program that was started, and shakes hands.
@@ -213,12 +228,7 @@ static tn_status greet(tn_hex_link *link, tn_diag *diag)
     }
     TN_TRY(hello(link, diag));
     link->greeted = true;
-    // A wish that is refused is no failure of the start.
-    if (link->has_power) {
-        tn_diag ignored = {.status = TN_OK};
-        (void)tn_hex_link_power(link, &ignored);
-    }
-    return link->state ? TN_OK : tn_fail(diag, TN_DEVICE, "hexagon", "the DSP died when it was told its power level");
+    return TN_OK;
 }
 
 bool tn_hex_link_running(tn_hex_link *link)
@@ -232,14 +242,19 @@ tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag)
     if (link->owner != getpid()) {
         return tn_fail(diag, TN_STATE, "hexagon", "the DSP belongs to the process before the fork");
     }
-    if (!tn_hex_link_running(link)) {
+    char how[64];
+    if (link->state && !link->transport->alive(link->state, how, sizeof how)) {
+        stop(link);
+        (void)snprintf(link->death, sizeof link->death, "between two calls: %s", how);
+    }
+    if (!link->state) {
         stop(link);
         TN_TRY(start(link, diag));
     }
     return link->greeted ? TN_OK : greet(link, diag);
 }
 
-tn_status tn_hex_link_open(tn_hex_link **out, const tn_hex_transport *transport, tn_heap *heap, uint32_t threads, tn_diag *diag)
+tn_status tn_hex_link_create(tn_hex_link **out, const tn_hex_transport *transport, tn_heap *heap, const tn_hex_options *options, tn_diag *diag)
 {
     const char *what = "";
     tn_status status = TN_OK;
@@ -251,21 +266,24 @@ tn_status tn_hex_link_open(tn_hex_link **out, const tn_hex_transport *transport,
     if (!link) {
         return tn_fail_memory(diag, "hexagon", sizeof *link);
     }
-    if (pthread_mutex_init(&link->lock, NULL) != 0) {
+    const bool first = tn_hex_turn_init(&link->turn);
+    if (!first || pthread_mutex_init(&link->list, NULL) != 0) {
+        if (first) {
+            tn_hex_turn_deinit(&link->turn);
+        }
         tn_give(heap, link);
         return tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the system refused a lock");
     }
     link->heap = heap;
     link->transport = transport;
     link->owner = getpid();
-    link->threads = threads;
+    link->options = *options;
     link->page_fd = shared_memory(TN_HEX_PAGE);
     link->page = link->page_fd < 0 ? MAP_FAILED : mmap(NULL, TN_HEX_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, link->page_fd, 0);
     if (link->page == MAP_FAILED) {
         link->page = NULL;
         status = tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the system refused shared memory: %s", strerror(errno));
     }
-    status = status == TN_OK ? tn_hex_link_ready(link, diag) : status;
     if (status != TN_OK) {
         tn_hex_link_close(link);
         return status;
@@ -273,6 +291,19 @@ tn_status tn_hex_link_open(tn_hex_link **out, const tn_hex_transport *transport,
     *out = link;
     return TN_OK;
 }
+
+tn_status tn_hex_link_open(tn_hex_link **out, const tn_hex_transport *transport, tn_heap *heap, const tn_hex_options *options, tn_diag *diag)
+{
+    TN_TRY(tn_hex_link_create(out, transport, heap, options, diag));
+    const tn_status status = tn_hex_link_ready(*out, diag);
+    if (status != TN_OK) {
+        tn_hex_link_close(*out);
+        *out = NULL;
+    }
+    return status;
+}
+
+static void do_chores(tn_hex_link *link);
 
 void tn_hex_link_close(tn_hex_link *link)
 {
@@ -283,6 +314,7 @@ void tn_hex_link_close(tn_hex_link *link)
     if (link->owner == getpid()) {
         quit(link);
     }
+    do_chores(link);
     while (link->buffers) {
         tn_hex_buffer *buffer = link->buffers;
         link->buffers = buffer->next;
@@ -295,39 +327,88 @@ void tn_hex_link_close(tn_hex_link *link)
     if (link->page_fd >= 0) {
         close(link->page_fd);
     }
-    pthread_mutex_destroy(&link->lock);
+    pthread_mutex_destroy(&link->list);
+    tn_hex_turn_deinit(&link->turn);
     tn_give(link->heap, link);
 }
 
-void tn_hex_link_lock(tn_hex_link *link) { pthread_mutex_lock(&link->lock); }
-void tn_hex_link_unlock(tn_hex_link *link) { pthread_mutex_unlock(&link->lock); }
+// ---- turns ----
+
+// What others have left, in the order in which they did. A DSP that is still at a call that a run went away from is not waited for.
+static void do_chores(tn_hex_link *link)
+{
+    tn_hex_chore *all = NULL;
+    if (link->late.waiting && tn_hex_link_running(link)) {
+        return;
+    }
+    pthread_mutex_lock(&link->list);
+    while (link->chores) {
+        tn_hex_chore *chore = link->chores;
+        link->chores = chore->next;
+        chore->next = all;
+        all = chore;
+    }
+    pthread_mutex_unlock(&link->list);
+    while (all) {
+        tn_hex_chore *chore = all;
+        all = chore->next;
+        chore->run(link, chore);
+    }
+}
 
 tn_status tn_hex_link_lock_until(tn_hex_link *link, uint64_t deadline_ns, const atomic_int *cancel, tn_diag *diag)
 {
-    if (!deadline_ns && !cancel) {
-        tn_hex_link_lock(link);
+    const tn_status status = link->owner == getpid() ? tn_hex_turn_take(&link->turn, deadline_ns, cancel) : TN_OK;
+    if (status == TN_DEADLINE) {
+        return tn_fail(diag, TN_DEADLINE, "hexagon", "the run's deadline passed while another session used the DSP");
+    }
+    if (status == TN_CANCELLED) {
+        return tn_fail(diag, TN_CANCELLED, "hexagon", "the run was cancelled while another session used the DSP");
+    }
+    link->turns++;
+    tn_hex_log_begin(link);
+    return TN_OK;
+}
+
+void tn_hex_link_lock(tn_hex_link *link)
+{
+    tn_diag ignored = {.status = TN_OK};
+    (void)tn_hex_link_lock_until(link, 0, NULL, &ignored);
+}
+
+void tn_hex_link_unlock(tn_hex_link *link)
+{
+    do {
+        do_chores(link);
+    } while (link->owner == getpid() && !tn_hex_turn_give(&link->turn));
+}
+
+tn_status tn_hex_link_breathe(tn_hex_link *link, tn_diag *diag)
+{
+    const uint64_t deadline = link->deadline_ns;
+    const atomic_int *cancel = link->cancel;
+    const tn_hex_name_fn name = link->name;
+    void *context = link->name_context;
+    if (!tn_hex_turn_wanted(&link->turn)) {
         return TN_OK;
     }
-    // In slices, each on the system's clock, so that nobody's setting of that clock makes a wait longer.
-    for (;;) {
-        struct timespec end;
-        (void)clock_gettime(CLOCK_REALTIME, &end);
-        end.tv_nsec += SLICE_NS;
-        end.tv_sec += end.tv_nsec / 1000000000;
-        end.tv_nsec %= 1000000000;
-        const int error = pthread_mutex_timedlock(&link->lock, &end);
-        if (error == 0) {
-            return TN_OK;
-        }
-        if (error != ETIMEDOUT) {
-            return tn_fail(diag, TN_INTERNAL, "hexagon", "the lock of the DSP is broken: %s", strerror(error));
-        }
-        if (deadline_ns && tn_clock_ns() >= deadline_ns) {
-            return tn_fail(diag, TN_DEADLINE, "hexagon", "the run's deadline passed while another session used the DSP");
-        }
-        if (cancel && atomic_load_explicit(cancel, memory_order_relaxed)) {
-            return tn_fail(diag, TN_CANCELLED, "hexagon", "the run was cancelled while another session used the DSP");
-        }
+    tn_hex_link_limit(link, 0, NULL);
+    tn_hex_link_names(link, NULL, NULL);
+    tn_hex_link_unlock(link);
+    TN_TRY(tn_hex_link_lock_until(link, deadline, cancel, diag));
+    tn_hex_link_limit(link, deadline, cancel);
+    tn_hex_link_names(link, name, context);
+    return TN_OK;
+}
+
+void tn_hex_link_later(tn_hex_link *link, tn_hex_chore *chore)
+{
+    pthread_mutex_lock(&link->list);
+    chore->next = link->chores;
+    link->chores = chore;
+    pthread_mutex_unlock(&link->list);
+    if (link->owner != getpid() || tn_hex_turn_try(&link->turn)) {
+        tn_hex_link_unlock(link);
     }
 }
 
@@ -364,6 +445,8 @@ static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_
         }
         if (now >= end) {
             stop(link);
+            (void)snprintf(link->death, sizeof link->death, "in %s: it was stopped after %u ms", call_text(call->call),
+                           (unsigned)((now - begin) / 1000000u));
             return now < limit ? tn_fail(diag, TN_DEADLINE, call->place, "the run took longer than its deadline allows; the DSP was stopped")
                                : tn_fail(diag, TN_DEVICE, call->place, "the DSP did not answer %s and was stopped", call_text(call->call));
         }
@@ -373,6 +456,7 @@ static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_
             cancelled = cancelled ? cancelled : now;
             if (now - cancelled > CANCEL_NS) {
                 stop(link);
+                (void)snprintf(link->death, sizeof link->death, "in %s: it was cancelled and stopped", call_text(call->call));
                 return tn_fail(diag, TN_CANCELLED, call->place, "the run was cancelled; the DSP was stopped");
             }
         }
@@ -390,7 +474,7 @@ static bool is_late(const tn_hex_link *link, const tn_hex_call *call)
 // Waits for an answer that an earlier run went away from. `call`: what waits now, with its limits.
 static tn_status take_late(tn_hex_link *link, const tn_hex_call *call, tn_diag *diag)
 {
-    const tn_hex_call before = {.call = link->late.call, .place = call->place};
+    const tn_hex_call before = {.call = link->late.call, .place = call->place, .foreign = !is_late(link, call)};
     const uint64_t deadline = link->deadline_ns;
     const atomic_int *cancel = link->cancel;
     if (!link->late.waiting) {
@@ -442,6 +526,9 @@ tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag)
         return tn_fail(diag, TN_DEVICE, call->place, "the DSP does not run");
     }
     TN_TRY(take_late(link, call, diag));
+    if (call->call == TN_HEX_CALL_TEARDOWN && link->late.n_args > 0 && link->late.args[0] == call->args[0]) {
+        link->late.answered = false;      // the next graph of this number is another
+    }
     if (link->late.answered && is_late(link, call)) {
         sequence = link->late.sequence;
         memcpy(answer, link->late.answer, sizeof answer);
@@ -460,6 +547,7 @@ tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag)
     }
     if (answer[TN_HEX_MSG_SEQ] != sequence || answer[TN_HEX_MSG_N_ARGS] > TN_HEX_MESSAGE_ARGS) {
         stop(link);
+        (void)snprintf(link->death, sizeof link->death, "in %s: its answer made no sense and it was stopped", call_text(call->call));
         return tn_fail(diag, TN_DEVICE, call->place, "the DSP's answer to %s makes no sense; it was stopped", call_text(call->call));
     }
     call->status = answer[TN_HEX_MSG_STATUS];
@@ -493,7 +581,9 @@ static void memory_give(const tn_hex_link *link, const tn_hex_buffer *buffer)
     close(buffer->fd);
 }
 
-tn_hex_buffer *tn_hex_buffer_take_locked(tn_hex_link *link, size_t bytes)
+static void give_chore(tn_hex_link *link, tn_hex_chore *chore) { tn_hex_buffer_give_locked(link, (tn_hex_buffer *)chore); }
+
+tn_hex_buffer *tn_hex_buffer_take(tn_hex_link *link, size_t bytes)
 {
     const size_t size = bytes > SIZE_MAX - TN_HEX_PAGE ? 0 : (TN_MAX(bytes, (size_t)1) + TN_HEX_PAGE - 1) / TN_HEX_PAGE * TN_HEX_PAGE;
     tn_hex_buffer *buffer = size && size <= UINT32_MAX / 2 ? tn_take_zero(link->heap, 1, sizeof *buffer) : NULL;
@@ -505,11 +595,25 @@ tn_hex_buffer *tn_hex_buffer_take_locked(tn_hex_link *link, size_t bytes)
         tn_give(link->heap, buffer);
         return NULL;
     }
+    buffer->chore.run = give_chore;
     buffer->bytes = size;
     buffer->session = TN_HEX_NO_SESSION;
+    pthread_mutex_lock(&link->list);
     buffer->next = link->buffers;
     link->buffers = buffer;
+    pthread_mutex_unlock(&link->list);
     return buffer;
+}
+
+// A DSP that cannot be asked to forget the buffer will be told nothing of it after its restart.
+static void unmap(tn_hex_link *link, tn_hex_buffer *buffer)
+{
+    if (buffer->session == link->session && tn_hex_link_running(link)) {
+        tn_hex_call call = {.call = TN_HEX_CALL_UNMAP, .args = &buffer->handle, .n_args = 1, .place = "hexagon"};
+        tn_diag ignored = {.status = TN_OK};
+        (void)tn_hex_link_call(link, &call, &ignored);
+    }
+    buffer->session = TN_HEX_NO_SESSION;
 }
 
 void tn_hex_buffer_give_locked(tn_hex_link *link, tn_hex_buffer *buffer)
@@ -517,51 +621,56 @@ void tn_hex_buffer_give_locked(tn_hex_link *link, tn_hex_buffer *buffer)
     if (!buffer) {
         return;
     }
+    pthread_mutex_lock(&link->list);
     tn_hex_buffer **at = &link->buffers;
     while (*at != buffer) {
         at = &(*at)->next;
     }
     *at = buffer->next;
-    // A DSP that cannot be asked to forget the buffer will be told nothing of it after its restart.
-    if (buffer->session == link->session && tn_hex_link_running(link)) {
-        tn_hex_call call = {.call = TN_HEX_CALL_UNMAP, .args = &buffer->handle, .n_args = 1, .place = "hexagon"};
-        tn_diag diag = {.status = TN_OK};
-        (void)tn_hex_link_call(link, &call, &diag);
-    }
+    pthread_mutex_unlock(&link->list);
+    unmap(link, buffer);
     memory_give(link, buffer);
     tn_give(link->heap, buffer);
 }
 
-tn_hex_buffer *tn_hex_buffer_take(tn_hex_link *link, size_t bytes)
+bool tn_hex_link_unmap_idle(tn_hex_link *link)
 {
-    tn_hex_link_lock(link);
-    tn_hex_buffer *buffer = tn_hex_buffer_take_locked(link, bytes);
-    tn_hex_link_unlock(link);
-    return buffer;
+    bool some = false;
+    // Others put new ones before the first meanwhile; who has the turn alone takes any out.
+    pthread_mutex_lock(&link->list);
+    tn_hex_buffer *buffer = link->buffers;
+    pthread_mutex_unlock(&link->list);
+    for (; buffer && link->state; buffer = buffer->next) {
+        if (buffer->session == link->session && !buffer->pinned && buffer->used != link->turns) {
+            unmap(link, buffer);
+            some = true;
+        }
+    }
+    return some;
 }
 
 void tn_hex_buffer_give(tn_hex_link *link, tn_hex_buffer *buffer)
 {
     if (buffer) {
-        tn_hex_link_lock(link);
-        tn_hex_buffer_give_locked(link, buffer);
-        tn_hex_link_unlock(link);
+        tn_hex_link_later(link, &buffer->chore);
     }
 }
 
 tn_hex_buffer *tn_hex_buffer_find(tn_hex_link *link, const void *data, size_t bytes)
 {
     const uint8_t *at = data;
-    for (tn_hex_buffer *buffer = link->buffers; buffer; buffer = buffer->next) {
-        if (at >= buffer->data && at <= buffer->data + buffer->bytes && bytes <= (size_t)(buffer->data + buffer->bytes - at)) {
-            return buffer;
-        }
+    pthread_mutex_lock(&link->list);
+    tn_hex_buffer *buffer = link->buffers;
+    while (buffer && !(at >= buffer->data && at <= buffer->data + buffer->bytes && bytes <= (size_t)(buffer->data + buffer->bytes - at))) {
+        buffer = buffer->next;
     }
-    return NULL;
+    pthread_mutex_unlock(&link->list);
+    return buffer;
 }
 
 tn_status tn_hex_link_map(tn_hex_link *link, tn_hex_buffer *buffer, tn_diag *diag)
 {
+    buffer->used = link->turns;
     if (buffer->session == link->session) {
         return TN_OK;
     }

@@ -12,6 +12,7 @@
 // Weights are packed to at most so many times their size: one column of a matrix to 64 of them.
 #define MOST_GROWTH 64
 #define LEAST_ROOM ((size_t)1 << 20)
+#define MOST_PIECES 1024     // of packing, beside some for each node
 
 enum { NONE, MADE, HAS_CONSTS, HAS_NODES, PREPARED, READY };      // tn_hex_part.step
 
@@ -105,7 +106,7 @@ tn_hex_part *tn_hex_part_take(tn_hex_link *link, const tn_hex_encoder *e)
     *part = (tn_hex_part){.link = link, .uses = 1, .consts_bytes = e->consts.size, .nodes_at = e->consts.size, .nodes_bytes = e->nodes.size,
                           .data_at = (e->consts.size + e->nodes.size + 127) / 128 * 128, .data_bytes = e->data.size, .mark = mark,
                           .session = TN_HEX_NO_SESSION};
-    part->records = tn_hex_buffer_take_locked(link, part->data_at + part->data_bytes);
+    part->records = tn_hex_buffer_take(link, part->data_at + part->data_bytes);
     if (!part->records) {
         tn_give(link->heap, part);
         return NULL;
@@ -134,12 +135,26 @@ static tn_status send(tn_hex_part *part, const tn_graph *graph, uint32_t number,
     tn_hex_call call = {.call = number, .args = args, .n_args = n_args, .place = "hexagon"};
     TN_TRY(tn_hex_link_call(part->link, &call, diag));
     if (call.status != TN_HEX_OK) {
+        part->starved = call.status == TN_HEX_MEMORY;
         return tn_hex_part_refused(graph, &call, what, diag);
     }
     if (results) {
         memcpy(results, call.results, sizeof call.results);
     }
     return TN_OK;
+}
+
+// The DSP has nothing of it. What was being taken over is still there, what was being packed is not.
+static void forget(tn_hex_part *part)
+{
+    part->kept = part->packing ? part->taking : part->kept;
+    part->packing = false;
+    part->records->pinned = false;
+    if (part->packed) {
+        part->packed->pinned = false;
+    }
+    part->session = TN_HEX_NO_SESSION;
+    part->step = NONE;
 }
 
 static void tear_down(tn_hex_part *part)
@@ -149,8 +164,7 @@ static void tear_down(tn_hex_part *part)
     if (tn_hex_link_running(part->link)) {
         (void)tn_hex_link_call(part->link, &call, &ignored);
     }
-    part->session = TN_HEX_NO_SESSION;
-    part->step = NONE;
+    forget(part);
 }
 
 void tn_hex_part_give(tn_hex_part *part)
@@ -171,6 +185,14 @@ void tn_hex_part_give(tn_hex_part *part)
     tn_give(part->link->heap, part);
 }
 
+static tn_status map(tn_hex_part *part, tn_hex_buffer *buffer, tn_diag *diag)
+{
+    const tn_status status = tn_hex_link_map(part->link, buffer, diag);
+    part->starved = part->starved || status == TN_OUT_OF_MEMORY;
+    buffer->pinned = status == TN_OK;
+    return status;
+}
+
 // The buffer for `bytes` of packed weights.
 static tn_status make_room(tn_hex_part *part, size_t bytes, tn_diag *diag)
 {
@@ -183,7 +205,7 @@ static tn_status make_room(tn_hex_part *part, size_t bytes, tn_diag *diag)
     }
     if (!part->packed) {
         part->kept = false;
-        part->packed = tn_hex_buffer_take_locked(part->link, bytes);
+        part->packed = tn_hex_buffer_take(part->link, bytes);
     }
     return part->packed ? TN_OK : tn_fail_memory(diag, "hexagon", bytes);
 }
@@ -193,7 +215,10 @@ static tn_hex_disk_key key_of(const tn_hex_part *part)
 {
     const tn_hex_hello *hello = &part->link->hello;
     const uint64_t says = tn_hex_mark((const uint8_t *)hello, sizeof *hello, 4);
-    return (tn_hex_disk_key){.program = tn_hex_mark(tn_hex_program, tn_hex_program_size, says), .graph = part->mark,
+    const tn_hex_options *options = &part->link->options;
+    const uint64_t program = options->program ? tn_hex_mark(options->program, options->program_size, says)
+                                              : tn_hex_mark(tn_hex_program, tn_hex_program_size, says);
+    return (tn_hex_disk_key){.program = program, .graph = part->mark,
                              .consts_bytes = part->consts_bytes, .nodes_bytes = part->nodes_bytes, .data_bytes = part->data_bytes};
 }
 
@@ -209,19 +234,31 @@ static void look_on_disk(tn_hex_part *part, const char *cache)
     part->sum = part->kept ? packed_mark(part) : 0;
 }
 
-static tn_status pack(tn_hex_part *part, const tn_graph *graph, size_t bytes, const char *cache, tn_diag *diag)
+// The next piece.
+static tn_status pack(tn_hex_part *part, const tn_graph *graph, const char *cache, bool *more, tn_diag *diag)
 {
     uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
-    TN_TRY(make_room(part, bytes, diag));
-    look_on_disk(part, cache);
-    TN_TRY(tn_hex_link_map(part->link, part->packed, diag));
-    const bool kept = part->kept && packed_mark(part) == part->sum;      // taking over writes nothing: a call taken up again is the same
-    const uint32_t args[4] = {part->id, part->packed->handle, 0, kept};
-    part->kept = false;           // whatever a program that dies on the way leaves there is nothing
+    if (!part->packing) {
+        TN_TRY(make_room(part, part->packed_bytes, diag));
+        look_on_disk(part, cache);
+        TN_TRY(map(part, part->packed, diag));
+        part->taking = part->kept && packed_mark(part) == part->sum;      // which writes nothing
+        part->kept = false;       // whatever a program that dies on the way leaves there is nothing
+        part->packing = true;
+        part->pieces = 0;
+    }
+    const uint32_t args[4] = {part->id, part->packed->handle, 0, part->taking};
     const tn_status status = send(part, graph, TN_HEX_CALL_PACK, "pack", 4, args, results, diag);
-    part->kept = kept && (status == TN_DEADLINE || status == TN_CANCELLED);      // the same call takes up the answer
-    TN_TRY(status);
-    if (kept && results[0] == 0) {
+    if (status != TN_OK) {
+        part->packing = status == TN_DEADLINE || status == TN_CANCELLED;      // the same call takes up the answer
+        return status;
+    }
+    *more = results[1] != 0;
+    if (*more) {
+        return ++part->pieces <= MOST_PIECES + 4 * graph->n_nodes ? TN_OK : tn_fail(diag, TN_DEVICE, "hexagon", "the DSP packs weights without end");
+    }
+    part->packing = false;
+    if (part->taking && results[0] == 0) {
         part->taken++;
     } else {
         part->packings++;
@@ -236,11 +273,11 @@ static tn_status pack(tn_hex_part *part, const tn_graph *graph, size_t bytes, co
 }
 
 // Goes on at part->step.
-static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, const char *cache, tn_diag *diag)
+static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, const char *cache, bool *more, tn_diag *diag)
 {
     uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
     if (part->step == NONE) {
-        TN_TRY(tn_hex_link_map(part->link, part->records, diag));
+        TN_TRY(map(part, part->records, diag));
         set_constants(part, part->records->handle, 0);
         TN_TRY(send(part, graph, TN_HEX_CALL_INIT, "init", 0, NULL, results, diag));
         part->id = results[0];
@@ -259,7 +296,7 @@ static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, const char 
         part->step = HAS_NODES;
     }
     if (part->step == PREPARED) {
-        return pack(part, graph, part->packed_bytes, cache, diag);
+        return pack(part, graph, cache, more, diag);
     }
     TN_TRY(send(part, graph, TN_HEX_CALL_PREPARE, "prepare", 1, &part->id, results, diag));
     if (results[3] != graph->n_inputs || results[4] != graph->n_outputs) {
@@ -269,7 +306,7 @@ static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, const char 
     part->arena_bytes = (size_t)results[0] + results[2];
     part->packed_bytes = results[5];
     part->step = PREPARED;
-    return pack(part, graph, part->packed_bytes, cache, diag);
+    return pack(part, graph, cache, more, diag);
 }
 
 // Takes the graph that was not used for longest from the DSP; false: there is no other.
@@ -287,41 +324,61 @@ static bool make_way(const tn_hex_part *part)
     return oldest != NULL;
 }
 
+tn_status tn_hex_part_map(tn_hex_part *part, tn_hex_buffer *buffer, tn_diag *diag)
+{
+    tn_status status = tn_hex_link_map(part->link, buffer, diag);
+    while (status == TN_OUT_OF_MEMORY && part->link->state && (tn_hex_link_unmap_idle(part->link) || make_way(part))) {
+        tn_diag_clear(diag);
+        status = tn_hex_link_map(part->link, buffer, diag);
+    }
+    if (status == TN_OUT_OF_MEMORY) {
+        status = diag->status = TN_DEVICE;
+    }
+    return status;
+}
+
 // Again from the beginning, after a failure that left the DSP running.
-static tn_status anew(tn_hex_part *part, const tn_graph *graph, const char *cache, tn_diag *diag)
+static tn_status anew(tn_hex_part *part, const tn_graph *graph, const char *cache, bool *more, tn_diag *diag)
 {
     if (part->step != NONE) {
         tear_down(part);
     }
     tn_diag_clear(diag);
-    return hand_over(part, graph, cache, diag);
+    return hand_over(part, graph, cache, more, diag);
 }
 
-tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, const char *cache, tn_diag *diag)
+tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, const char *cache, bool *more, tn_diag *diag)
 {
+    *more = part->starved = false;
     part->used = ++part->link->part_uses;
     if (part->session != part->link->session) {
-        part->kept = part->kept && part->step != PREPARED;      // it died while it packed
-        part->step = NONE;
+        forget(part);
     }
     if (part->step == READY) {
         return TN_OK;
     }
     const bool resumed = part->step != NONE;
-    tn_status status = hand_over(part, graph, cache, diag);
+    tn_status status = hand_over(part, graph, cache, more, diag);
     if (status == TN_DEADLINE || status == TN_CANCELLED) {
         return status;
     }
     if (status != TN_OK && (resumed || part->from_disk) && part->link->state) {
         // Another session's call may have taken the answer that was to come; what was on disk may be refused.
-        status = anew(part, graph, cache, diag);
+        status = anew(part, graph, cache, more, diag);
+    }
+    while (status == TN_OUT_OF_MEMORY && part->link->state && (tn_hex_link_unmap_idle(part->link) || make_way(part))) {
+        status = anew(part, graph, cache, more, diag);
+    }
+    if (*more && status == TN_OK) {
+        return TN_OK;
     }
     part->from_disk = false;
-    while (status == TN_OUT_OF_MEMORY && part->link->state && make_way(part)) {
-        status = anew(part, graph, cache, diag);
+    if (status == TN_OUT_OF_MEMORY && part->starved) {
+        status = diag->status = TN_DEVICE;      // it is the DSP that has none: the session's policy decides
     }
     if (status == TN_OK) {
         part->step = READY;
+        part->records->pinned = false;
     } else if (status != TN_DEADLINE && status != TN_CANCELLED && part->step != NONE && part->link->state) {
         tear_down(part);
     }

@@ -2,7 +2,7 @@
 // A sub-graph as the DSP has it: its records, its packed weights, its number there. Flows whose records are the same - sessions of a model
 // with the same shapes - share one. Records and weights lie in memory that outlives the program, so that one that is started again takes
 // them over; neither is trusted for that: what is there must be what was written, or it is written again.
-// Ownership: take/give. Threads: all under the link's lock.
+// Ownership: take/give. Threads: who has the link's turn.
 #ifndef TN_HEX_PART_H
 #define TN_HEX_PART_H
 
@@ -23,6 +23,10 @@ typedef struct tn_hex_part {
     uint64_t sum;
     uint64_t session;             // of the DSP that was given the graph; TN_HEX_NO_SESSION: none
     int step;                     // how far that went
+    bool packing;                 // weights are being packed, or taken over (`taking`), piece by piece
+    bool taking;
+    size_t pieces;
+    bool starved;                 // the DSP refused for want of memory
     uint64_t used;                // when it was last asked for, in the link's count
     size_t packed_bytes;          // what the DSP wants for packed weights
     uint32_t id;                  // its graph number there
@@ -38,9 +42,13 @@ void tn_hex_part_give(tn_hex_part *part);     // NULL allowed
 bool tn_hex_part_intact(const tn_hex_part *part);
 void tn_hex_part_write(tn_hex_part *part, const tn_hex_encoder *e);
 
-// After tn_hex_link_ready: the DSP has the graph when it succeeds. graph: for the names of nodes in messages. What the limits of the run cut
+// After tn_hex_link_ready: the DSP has the graph when it succeeds and *more is false; else there is more to do, by calls like this, and another
+// may have the turn before. graph: for the names of nodes in messages. What the limits of the run cut
 // short is gone on with by the next. cache: folder where packed weights are kept for later processes, or NULL. Where the DSP has no room, graphs that were not used for longest give way; they come back when used.
-tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, const char *cache, tn_diag *diag);
+tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, const char *cache, bool *more, tn_diag *diag);
+
+// Under the link's lock, while the DSP has the graph: the DSP's handle of a buffer. What is not in use gives way.
+tn_status tn_hex_part_map(tn_hex_part *part, tn_hex_buffer *buffer, tn_diag *diag);
 
 // The failure of a call that the DSP answered with another status than TN_HEX_OK.
 tn_status tn_hex_part_refused(const tn_graph *graph, const tn_hex_call *call, const char *what, tn_diag *diag);

@@ -227,8 +227,9 @@ static void phone_stop(void *state, bool asked)
     tn_give(p->heap, p);
 }
 
-static tn_status phone_start(void **out, tn_heap *heap, int page_fd, tn_diag *diag)
+static tn_status phone_start(void **out, tn_heap *heap, int page_fd, const tn_hex_options *options, tn_diag *diag)
 {
+    (void)options;      // they stand in the page
     struct { int domain, enable; } module = {DOMAIN_CDSP, 1};
     const char *what;
     phone *p = tn_take_zero(heap, 1, sizeof *p);

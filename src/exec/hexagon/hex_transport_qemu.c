@@ -2,7 +2,7 @@
 // The emulator as a transport: the DSP program, embedded in the library, runs under qemu-hexagon as a child process. It is handed three
 // descriptors: the control page, a socket for further ones (closed: the other side is gone), its own bytes. The host's signals are left
 // alone: only this child is waited for, by its id. docs/hexagon.md.
-// Ownership: start/stop. Threads: under the link's lock.
+// Ownership: start/stop. Threads: who has the link's turn.
 #include "exec/hexagon/hex_link.h"
 
 #include "base/macros.h"
@@ -61,11 +61,11 @@ static int moved_up(int fd)
 }
 
 // The program's bytes as a file of no name.
-static int program_file(void)
+static int program_file(const uint8_t *bytes, size_t size)
 {
     const int fd = moved_up(memfd_create("tenon-dsp", MFD_CLOEXEC));
-    for (size_t done = 0; fd >= 0 && done < tn_hex_program_size;) {
-        const ssize_t n = write(fd, tn_hex_program + done, tn_hex_program_size - done);
+    for (size_t done = 0; fd >= 0 && done < size;) {
+        const ssize_t n = write(fd, bytes + done, size - done);
         if (n <= 0 && errno != EINTR) {
             close(fd);
             return -1;
@@ -158,7 +158,7 @@ static void qemu_stop(void *state, bool asked)
     tn_give(e->heap, e);
 }
 
-static tn_status qemu_start(void **out, tn_heap *heap, int page_fd, tn_diag *diag)
+static tn_status qemu_start(void **out, tn_heap *heap, int page_fd, const tn_hex_options *options, tn_diag *diag)
 {
     const char *path = emulator_path(), *what;
     int pair[2] = {-1, -1}, error;
@@ -173,7 +173,7 @@ static tn_status qemu_start(void **out, tn_heap *heap, int page_fd, tn_diag *dia
     }
     e->heap = heap;
     e->socket = -1;
-    const int program = program_file();
+    const int program = options->program ? program_file(options->program, options->program_size) : program_file(tn_hex_program, tn_hex_program_size);
     if (program < 0 || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) {
         error = errno;
     } else {

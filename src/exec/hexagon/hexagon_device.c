@@ -6,6 +6,7 @@
 #include "exec/hexagon/disk/hex_disk.h"
 #include "exec/hexagon/hex_encode.h"
 #include "exec/hexagon/hex_flow.h"
+#include "exec/hexagon/share/hex_share.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -14,12 +15,11 @@
 
 static tn_status hexagon_probe(tn_device_facts *facts)
 {
+    const tn_hex_options options = {.threads = 0};
     tn_hex_link *link = NULL;
     tn_diag diag = {.status = TN_OK};
-    tn_heap heap;
     memset(facts, 0, sizeof *facts);
-    tn_heap_init(&heap, NULL, NULL, NULL);
-    if (tn_hex_link_open(&link, tn_hex_transport_choose(), &heap, 0, &diag) != TN_OK) {
+    if (tn_hex_share_take(&link, tn_hex_transport_choose(), &options, &diag) != TN_OK) {
         (void)snprintf(facts->reason, sizeof facts->reason, "%.120s", diag.message);
         return TN_OK;
     }
@@ -33,14 +33,14 @@ static tn_status hexagon_probe(tn_device_facts *facts)
     }
     (void)snprintf(facts->limits, sizeof facts->limits, "protocol %u, program %u, %u operators, VTCM %u KiB%s%s", link->hello.protocol,
                    link->hello.version, link->hello.n_ops, link->hello.vtcm_bytes / 1024, under[0] ? ", under " : "", under);
-    tn_hex_link_close(link);
+    tn_hex_share_give(link);
     return TN_OK;
 }
 
 static void hexagon_close(tn_device *device)
 {
     tn_hex_device *hexagon = (tn_hex_device *)device;
-    tn_hex_link_close(hexagon->link);
+    tn_hex_share_give(hexagon->link);
     tn_give(device->heap, hexagon);
 }
 
@@ -117,29 +117,24 @@ static void *hexagon_take(tn_device *device, size_t bytes)
 static void hexagon_give(tn_device *device, void *block)
 {
     tn_hex_link *link = ((tn_hex_device *)device)->link;
-    tn_hex_link_lock(link);
-    tn_hex_buffer *buffer = tn_hex_buffer_find(link, block, 1);     // of no byte, the one that ends here would do as well
-    tn_hex_link_unlock(link);
-    tn_hex_buffer_give(link, buffer);
+    tn_hex_buffer_give(link, tn_hex_buffer_find(link, block, 1));     // of no byte, the one that ends here would do as well
 }
 
-static uint64_t hexagon_copied(tn_device *device) { return atomic_load(&((tn_hex_device *)device)->link->copied); }
+static uint64_t hexagon_copied(tn_device *device) { return atomic_load(&((tn_hex_device *)device)->copied); }
 
-// The last session that has wishes decides: there is one DSP.
+// Each session's runs are made with its own wishes; here is found out whether the DSP follows them.
 static void hexagon_power(tn_device *device, const tn_power *power, tn_power_effect *effect)
 {
-    tn_hex_link *link = ((tn_hex_device *)device)->link;
+    tn_hex_device *hexagon = (tn_hex_device *)device;
+    tn_hex_link *link = hexagon->link;
     tn_diag ignored = {.status = TN_OK};
     if (!power->dsp_level && !power->dsp_dcvs && !power->dsp_latency_us) {
         return;
     }
+    hexagon->power = (tn_hex_power){.wished = true, .level = (uint32_t)power->dsp_level * 20, .corner = (uint32_t)power->dsp_level,
+                                    .dcvs = power->dsp_dcvs != 1, .latency_us = (uint32_t)power->dsp_latency_us};
     tn_hex_link_lock(link);
-    link->power_level = (uint32_t)power->dsp_level * 20;
-    link->corner = (uint32_t)power->dsp_level;
-    link->dcvs = power->dsp_dcvs != 1;
-    link->latency_us = (uint32_t)power->dsp_latency_us;
-    link->has_power = true;
-    const bool told = tn_hex_link_ready(link, &ignored) == TN_OK && tn_hex_link_power(link, &ignored) == TN_OK;
+    const bool told = tn_hex_link_ready(link, &ignored) == TN_OK && tn_hex_link_power(link, &hexagon->power, &ignored) == TN_OK;
     tn_hex_link_unlock(link);
     const tn_power_fate fate = {.applied = told, .why = told ? NULL : "the DSP refuses it"};
     effect->dsp_level = effect->dsp_dcvs = effect->dsp_latency_us = fate;
@@ -148,13 +143,13 @@ static void hexagon_power(tn_device *device, const tn_power *power, tn_power_eff
 static tn_status hexagon_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag);
 
 const tn_device_vtable tn_device_hexagon = {
-    .name = "hexagon", .integers = true, .named_only = true, .shared = true, .holds = true, .probe = hexagon_probe, .open = hexagon_open,
+    .name = "hexagon", .integers = true, .named_only = true, .probe_opens = true, .holds = true, .probe = hexagon_probe, .open = hexagon_open,
     .close = hexagon_close, .bid = hexagon_bid, .transfer_cost = hexagon_transfer, .call_cost = hexagon_call, .compile = hexagon_compile,
     .execute = hexagon_execute, .release = hexagon_release, .revive = hexagon_revive, .describe = hexagon_describe, .memory = hexagon_memory, .take = hexagon_take,
     .has = tn_hex_has_row, .give = hexagon_give, .copied = hexagon_copied, .cache_list = tn_hex_disk_list, .cache_prune = tn_hex_disk_prune, .power = hexagon_power,
 };
 
-static tn_status hexagon_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)
+tn_status tn_hex_device_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, const tn_hex_options *options, tn_diag *diag)
 {
     tn_hex_device *device = tn_take_zero(heap, 1, sizeof *device);
     *out = NULL;
@@ -162,11 +157,17 @@ static tn_status hexagon_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu,
         return tn_fail_memory(diag, "hexagon", sizeof *device);
     }
     device->base = (tn_device){.vtable = &tn_device_hexagon, .heap = heap, .cpu = *cpu};
-    const tn_status status = tn_hex_link_open(&device->link, tn_hex_transport_choose(), heap, (uint32_t)TN_MIN(cpu->cores, 4u), diag);
+    const tn_status status = tn_hex_share_take(&device->link, tn_hex_transport_choose(), options, diag);
     if (status != TN_OK) {
         tn_give(heap, device);
         return status;
     }
     *out = &device->base;
     return TN_OK;
+}
+
+static tn_status hexagon_open(tn_device **out, tn_heap *heap, const tn_cpu *cpu, tn_diag *diag)
+{
+    const tn_hex_options options = {.threads = (uint32_t)TN_MIN(cpu->cores, 4u)};
+    return tn_hex_device_open(out, heap, cpu, &options, diag);
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // hex_bench.h: the engine below sessions, so that tests reach the line to the DSP.
-// Ownership: see hex_bench.h. Threads: one.
+// Ownership: see hex_bench.h. Threads: see hex_bench.h.
 #include "hex_bench.h"
 
 #include "pass/pass.h"
 #include "support/graph_text.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 
 // Convolutions of both kinds, a sum, a table, a join, pooling and a product: most of what nets are made of.
 static const char *const net =
@@ -26,6 +30,12 @@ static const char *const net =
     "  %f = flatten(%g) {axis=1}\n"
     "  %y = qlinear_matmul(%f, %as, %az, %v: const int8[32,10], %ws, -, %cs, %cz) {rounding=ROUNDING}\n"
     "  %p = identity(%m)\n";
+
+static const char *const third =
+    "graph \"g\" (%x: uint8[1,8,12,12]) -> (%y, %p)\n"
+    "  %t = qlinear_table(%x, %table: const uint8[256])\n"
+    "  %y = max_pool(%t) {kernel=[3,3], strides=[1,1], pads=[1,1,1,1]}\n"
+    "  %p = max_pool(%y) {kernel=[2,2], strides=[2,2]}\n";
 
 bool hex_bench_present(void)
 {
@@ -45,7 +55,9 @@ static void optimise(hex_bench *b)
     }
 }
 
-void hex_bench_open(hex_bench *b, const char *text, bool written)
+void hex_bench_open(hex_bench *b, const char *text, bool written) { hex_bench_open_with(b, text, written, NULL); }
+
+void hex_bench_open_with(hex_bench *b, const char *text, bool written, const tn_hex_options *options)
 {
     memset(b, 0, sizeof *b);
     tn_heap_init(&b->heap, NULL, NULL, NULL);
@@ -59,7 +71,8 @@ void hex_bench_open(hex_bench *b, const char *text, bool written)
         optimise(b);
     }
     assert_int_equal(tn_weights_init(&b->weights, &b->heap, &b->diag), TN_OK);
-    if (tn_device_hexagon.open(&b->devices[0], &b->heap, &b->cpu, &b->diag) != TN_OK) {
+    if ((options ? tn_hex_device_open(&b->devices[0], &b->heap, &b->cpu, options, &b->diag)
+                 : tn_device_hexagon.open(&b->devices[0], &b->heap, &b->cpu, &b->diag)) != TN_OK) {
         fail_msg("%s", b->diag.message);
     }
     assert_int_equal(tn_device_cpu.open(&b->devices[1], &b->heap, &b->cpu, &b->diag), TN_OK);
@@ -79,7 +92,7 @@ void hex_bench_open(hex_bench *b, const char *text, bool written)
     b->feed = (tn_tensor){.dtype = TN_U8, .shape = {4, {1, 8, 12, 12}}, .data = b->x};
 }
 
-static char *with_rounding(const char *rounding)
+char *hex_bench_net(const char *rounding)
 {
     char *out = malloc(8192), *to = out;
     for (const char *at = net; *at;) {
@@ -98,7 +111,7 @@ void hex_bench_open_net(hex_bench *b, const char *rounding)
     if (!hex_bench_present()) {
         skip();
     }
-    char *full = with_rounding(rounding);
+    char *full = hex_bench_net(rounding);
     hex_bench_open(b, full, true);
     free(full);
 }
@@ -145,3 +158,76 @@ void hex_bench_compare(const hex_bench *b, const tn_result_slot *got, const tn_r
         assert_memory_equal(got[i].tensor.data, want[i].tensor.data, bytes);
     }
 }
+
+// ---- users ----
+
+void hex_user_open(hex_user *u, int model, const tn_hex_options *options)
+{
+    memset(u, 0, sizeof *u);
+    char *text = model < 2 ? hex_bench_net(model ? "float_rne" : "fixed_q31") : NULL;
+    hex_bench_open_with(&u->b, text ? text : third, true, options);
+    free(text);
+    assert_int_equal(hex_bench_run(&u->b, HEX_CPU, u->want, 0), TN_OK);
+}
+
+static bool same(const hex_bench *b, const tn_result_slot *got, const tn_result_slot *want)
+{
+    for (size_t i = 0; i < b->graph->n_outputs; i++) {
+        size_t bytes, wanted;
+        if (!tn_tensor_bytes(&got[i].tensor, &bytes) || !tn_tensor_bytes(&want[i].tensor, &wanted) || bytes != wanted ||
+            memcmp(got[i].tensor.data, want[i].tensor.data, bytes) != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+void *hex_user_work(void *context)
+{
+    hex_user *u = context;
+    tn_result_slot got[HEX_MOST_RESULTS];
+    for (int i = 0; u->stop ? !atomic_load(u->stop) : i < u->rounds; i++) {
+        const tn_status status = hex_bench_run(&u->b, HEX_DSP, got, 0);
+        u->died += status == TN_DEVICE;
+        u->other += status != TN_OK && status != TN_DEVICE;
+        u->ran += status == TN_OK;
+        u->wrong += status == TN_OK && !same(&u->b, got, u->want);
+        if (status == TN_OK && u->all) {
+            atomic_fetch_add(u->all, 1);
+        }
+    }
+    return NULL;
+}
+
+void hex_users_run(hex_user *users, int count, int rounds)
+{
+    pthread_t threads[HEX_MODELS];
+    for (int i = 0; i < count; i++) {
+        users[i].rounds = rounds;
+        users[i].ran = users[i].died = 0;
+        users[i].stop = NULL;
+        assert_int_equal(pthread_create(&threads[i], NULL, hex_user_work, &users[i]), 0);
+    }
+    for (int i = 0; i < count; i++) {
+        pthread_join(threads[i], NULL);
+        assert_int_equal(users[i].wrong, 0);
+        assert_int_equal(users[i].other, 0);
+        assert_int_equal(users[i].died, 0);
+        assert_int_equal(users[i].ran, rounds);
+    }
+}
+
+int hex_open_descriptors(void)
+{
+    int count = 0;
+    DIR *folder = opendir("/proc/self/fd");
+    while (folder && readdir(folder)) {
+        count++;
+    }
+    if (folder) {
+        closedir(folder);
+    }
+    return count;
+}
+
+bool hex_has_children(void) { return waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD; }

@@ -110,8 +110,9 @@ static void *lie_on(void *context)
 
 static uint32_t next_seed = 1;
 
-static tn_status liar_start(void **state, tn_heap *heap, int page_fd, tn_diag *diag)
+static tn_status liar_start(void **state, tn_heap *heap, int page_fd, const tn_hex_options *options, tn_diag *diag)
 {
+    (void)options;
     liar *l = tn_take_zero(heap, 1, sizeof *l);
     assert_non_null(l);
     l->heap = heap;
@@ -156,6 +157,8 @@ static bool liar_present(const char **what)
 static const tn_hex_transport lies = {.name = "lies", .present = liar_present, .start = liar_start, .alive = liar_alive, .send_fd = liar_send,
                                       .stop = liar_stop};
 
+static const tn_hex_options one_thread = {.threads = 1};
+
 static void test_lies(void **state)
 {
     tn_heap heap;
@@ -175,7 +178,7 @@ static void test_lies(void **state)
         tn_hex_device device = {.base = {.vtable = &tn_device_hexagon, .heap = &heap, .cpu = cpu}};
         tn_hex_flow *flow = NULL;
         tn_diag_clear(&diag);
-        if (tn_hex_link_open(&device.link, &lies, &heap, 1, &diag) != TN_OK) {
+        if (tn_hex_link_open(&device.link, &lies, &heap, &one_thread, &diag) != TN_OK) {
             refused++;
             continue;
         }
@@ -234,7 +237,7 @@ static void test_many(void **state)
     tn_diag_clear(&diag);
     tn_cpu_detect(&cpu);
     tn_hex_device device = {.base = {.vtable = &tn_device_hexagon, .heap = &heap, .cpu = cpu}};
-    assert_int_equal(tn_hex_link_open(&device.link, tn_hex_transport_choose(), &heap, 1, &diag), TN_OK);
+    assert_int_equal(tn_hex_link_open(&device.link, tn_hex_transport_choose(), &heap, &one_thread, &diag), TN_OK);
     for (int i = 0; i < FLOWS; i++) {
         char text[120];
         snprintf(text, sizeof text, "graph \"g\" (%%x: uint8[1,1,1,%d]) -> (%%y)\n  %%y = max_pool(%%x) {kernel=[1,1]}\n", i + 1);

@@ -54,7 +54,7 @@ static int dsp_open(void)
     atomic_store(word(TN_HEX_AT_CONFIG, TN_HEX_CONFIG_MAGIC), TN_HEX_MAGIC);
     atomic_store(word(TN_HEX_AT_CONFIG, TN_HEX_CONFIG_PROTOCOL), TN_HEX_PROTOCOL);
     dsp.sequence = 0;
-    if (tn_hex_qemu.start(&dsp.state, &dsp.heap, dsp.fd, &diag) != TN_OK) {
+    if (tn_hex_qemu.start(&dsp.state, &dsp.heap, dsp.fd, &(tn_hex_options){.threads = 1}, &diag) != TN_OK) {
         return 0;
     }
     while (atomic_load(word(TN_HEX_AT_ALIVE, TN_HEX_ALIVE_READY)) != 1) {

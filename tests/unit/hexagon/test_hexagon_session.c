@@ -255,20 +255,29 @@ static void put(tn_hex_link *link, const char *text, size_t n)
     memcpy(link->page + TN_HEX_AT_LOG_HEAD, &head, sizeof head);
 }
 
+static void hear_all(tn_hex_link *link, lines *l)
+{
+    tn_hex_lines taken = {.text = NULL};
+    tn_hex_log_take(link, &taken);
+    tn_hex_log_tell(link, &taken, keep, l);
+}
+
 // The ring is the DSP's: it may turn round, be full of anything, and its head may be any number.
 static void test_ring(void **state)
 {
     static uint8_t page[TN_HEX_PAGE] __attribute__((aligned(64)));
-    tn_hex_link link = {.page = page};
+    tn_heap heap;
+    tn_hex_link link = {.page = page, .heap = &heap};
     lines l = {.count = 0};
     char last[64];
+    tn_heap_init(&heap, NULL, NULL, NULL);
     tn_hex_log_last(&link, last, sizeof last);
     assert_string_equal(last, "");
     put(&link, "map 0\nexecute 14\n", 17);
-    tn_hex_log_tell(&link, keep, &l);
+    hear_all(&link, &l);
     assert_int_equal(l.count, 2);
     assert_string_equal(l.text[1], "execute 14");
-    tn_hex_log_tell(&link, keep, &l);
+    hear_all(&link, &l);
     assert_int_equal(l.count, 2);
     tn_hex_log_last(&link, last, sizeof last);
     assert_string_equal(last, "map 0,execute 14");
@@ -279,16 +288,29 @@ static void test_ring(void **state)
         put(&link, "node 1234567\n", 13);      // more than the ring holds
     }
     l.count = 0;
-    tn_hex_log_tell(&link, keep, &l);
+    hear_all(&link, &l);
     assert_true(l.count > 2000 && l.count < 3000);
     assert_string_equal(l.text[(l.count - 1) % 8], "node 1234567");
     tn_hex_log_last(&link, last, sizeof last);
     assert_string_equal(last, "node 1234567,node 1234567,node 1234567");
     memset(page + TN_HEX_AT_LOG, 'x', TN_HEX_LOG_BYTES);      // no line ends
     memset(page + TN_HEX_AT_LOG_HEAD, 0xf3, 4);
-    tn_hex_log_tell(&link, keep, &l);
+    hear_all(&link, &l);
     tn_hex_log_last(&link, last, sizeof last);
     assert_true(strlen(last) < sizeof last);
+    assert_int_equal(atomic_load(&heap.live_blocks), 0);
+    // What was there when a turn begins is another's.
+    memset(page, 0, sizeof page);
+    link.log_read = 0;
+    put(&link, "execute 2\n", 10);
+    tn_hex_log_begin(&link);
+    l.count = 0;
+    put(&link, "execute 3\n", 10);
+    tn_hex_log_last(&link, last, sizeof last);
+    assert_string_equal(last, "execute 3");
+    hear_all(&link, &l);
+    assert_int_equal(l.count, 1);
+    assert_string_equal(l.text[0], "execute 3");
 }
 
 static bool asked;
@@ -301,6 +323,7 @@ static void watch_stop(void *state, bool by_request)
 
 static void test_quit(void **state)
 {
+    const tn_hex_options options = {.threads = 1};
     tn_hex_transport transport = tn_hex_qemu;
     tn_heap heap;
     tn_diag diag = {.status = TN_OK};
@@ -312,7 +335,7 @@ static void test_quit(void **state)
     tn_heap_init(&heap, NULL, NULL, NULL);
     for (int idle = 1; idle >= 0; idle--) {
         asked = false;
-        assert_int_equal(tn_hex_link_open(&link, &transport, &heap, 1, &diag), TN_OK);
+        assert_int_equal(tn_hex_link_open(&link, &transport, &heap, &options, &diag), TN_OK);
         link->late.waiting = !idle;      // one that is at work is not waited for
         tn_hex_link_close(link);
         assert_int_equal(asked, idle);

@@ -114,10 +114,16 @@ struct tn_hx_graph {
     uint8_t *scratch;            // for one node at a time
     uint8_t *weights;            // packed, in the order of the nodes: no pointers, nothing that indexes
     uint64_t weights_bytes;
-    uint32_t weights_at;         // how far packing is
+    uint32_t weights_at;         // how far packing is: bytes, and steps
+    uint32_t pack_step;
+    uint8_t packing, pack_fresh; // begun; anew
     uint32_t weights_handle;     // of the buffer they lie in; 0: they are the graph's own
     uint32_t fault;              // id of what a failed call complains about
 };
+
+// Memory of the operating system; NULL: there is none left, and tn_hx_starved is 1, which tells it from a graph that is too large in any case.
+void *tn_hx_take(size_t bytes);
+extern uint32_t tn_hx_starved;
 
 void *tn_hx_pool_take(tn_hx_pool *pool, uint32_t bytes);   // zeroed, 128-byte aligned; NULL
 void tn_hx_pool_free(tn_hx_pool *pool);
@@ -127,8 +133,9 @@ uint32_t tn_hx_graph_read(tn_hx_graph *graph, uint8_t *bytes, uint32_t length, i
 tn_hx_value *tn_hx_value_find(tn_hx_graph *graph, uint32_t id);
 // Layouts, conversions, places, room for weights. Returns TN_HEX_WHY_*; TN_HEX_WHY_LIMIT when memory ends.
 uint32_t tn_hx_graph_prepare(tn_hx_graph *graph);
-// After it: weights into graph->weights, of graph->weights_bytes; fresh: 0: they are there. Then the graph can run.
-uint32_t tn_hx_graph_pack(tn_hx_graph *graph, int fresh);
+// After it: weights into graph->weights, of graph->weights_bytes, or, unless graph->pack_fresh, from there. Goes on where it was and for a
+// moment only; *more: there is more to do. Then the graph can run.
+uint32_t tn_hx_graph_pack(tn_hx_graph *graph, uint32_t *more);
 void tn_hx_graph_run(tn_hx_graph *graph);
 void tn_hx_graph_free(tn_hx_graph *graph);
 

@@ -9,7 +9,7 @@
 #include "exec/hexagon/dsp/rt/rt.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { MAX_PAD = 1024, MAX_ARENA = 0x60000000 };
+enum { MAX_PAD = 1024, MAX_ARENA = 0x60000000, PIECE_US = 20000 };   // the time of a piece of packing
 
 static uint32_t round_up(uint32_t v, uint32_t to) { return (v + to - 1) & ~(to - 1); }
 
@@ -268,7 +268,7 @@ static uint32_t place_values(tn_hx_graph *graph)
 
 static uint32_t take_arena(tn_hx_graph *graph)
 {
-    graph->arena = tn_hx_os_table.take(graph->arena_bytes + graph->scratch_bytes);
+    graph->arena = tn_hx_take(graph->arena_bytes + graph->scratch_bytes);
     if (!graph->arena) {
         return TN_HEX_WHY_LIMIT;
     }
@@ -384,17 +384,23 @@ int tn_hx_packed_copy(tn_hx_graph *graph, void *own, uint32_t bytes, int fresh)
     return at != NULL;
 }
 
-uint32_t tn_hx_graph_pack(tn_hx_graph *graph, int fresh)
+uint32_t tn_hx_graph_pack(tn_hx_graph *graph, uint32_t *more)
 {
+    const uint64_t start = tn_hx_os_table.microseconds();
     uint32_t why = TN_HEX_WHY_NONE;
-    if (fresh) {
+    if (!graph->packing && graph->pack_fresh) {
         memset(graph->weights, 0, (uint32_t)graph->weights_bytes);
     }
-    for (uint32_t s = 0; !why && s < graph->n_steps; s++) {
-        tn_hx_node *node = graph->steps[s];
+    graph->packing = 1;
+    while (!why && graph->pack_step < graph->n_steps) {
+        tn_hx_node *node = graph->steps[graph->pack_step++];
         graph->fault = node->id;
         tn_hx_os_table.self()->node = node->id;
-        why = node->op->pack ? node->op->pack(graph, node, fresh) : TN_HEX_WHY_NONE;
+        why = node->op->pack ? node->op->pack(graph, node, graph->pack_fresh) : TN_HEX_WHY_NONE;
+        if (!why && graph->pack_step < graph->n_steps && tn_hx_os_table.microseconds() - start > PIECE_US) {
+            *more = 1;
+            return TN_HEX_WHY_NONE;
+        }
     }
     return why ? why : take_arena(graph);
 }

@@ -10,6 +10,15 @@ enum { MAX_COUNT = 1 << 28, MAX_WORDS = 1 << 20, POOL_BLOCK = 262144, POOL_HEAD 
 
 // ---- pool ----
 
+uint32_t tn_hx_starved;
+
+void *tn_hx_take(size_t bytes)
+{
+    void *at = tn_hx_os_table.take(bytes);
+    tn_hx_starved |= !at;
+    return at;
+}
+
 void *tn_hx_pool_take(tn_hx_pool *pool, uint32_t bytes)
 {
     if (bytes > 0x40000000u) {
@@ -18,7 +27,7 @@ void *tn_hx_pool_take(tn_hx_pool *pool, uint32_t bytes)
     bytes = (bytes + TN_HX_VECTOR - 1) & ~(uint32_t)(TN_HX_VECTOR - 1);
     if (bytes > pool->size - pool->used) {
         const uint32_t size = bytes + POOL_HEAD > POOL_BLOCK ? bytes + POOL_HEAD : POOL_BLOCK;
-        uint8_t *block = tn_hx_os_table.take(size);
+        uint8_t *block = tn_hx_take(size);
         if (!block) {
             return NULL;
         }

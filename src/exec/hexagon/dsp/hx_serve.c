@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // The calls of the wire. A request has been copied out of shared memory before it is looked at; every number in it is checked before it
-// indexes or measures anything. One call at a time, whatever number of sessions share the process.
+// indexes or measures anything. One call at a time, whatever number of graphs and sessions share the process: a call reaches nothing of a
+// graph but the one that it names.
 // Ownership: static tables of buffers and graphs. Threads: the serving thread.
 #include "exec/hexagon/dsp/hx_graph.h"
 #include "exec/hexagon/dsp/hx_log.h"
 #include "exec/hexagon/dsp/rt/rt.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { VERSION = 101, ARCH = 67 };
+enum { VERSION = 102, ARCH = 67 };
 
 tn_hx_buffer tn_hx_buffers[TN_HX_MAX_BUFFERS];
 static tn_hx_graph graphs[TN_HX_MAX_GRAPHS];
@@ -62,7 +63,7 @@ static uint32_t map(const uint32_t *arg, uint32_t *result)
     void *cookie = NULL;
     void *at = link->map(arg[0], &cookie);   // takes the descriptor in any case
     if (!at) {
-        return TN_HEX_PARAM;
+        return arg[0] && arg[0] % TN_HEX_PAGE == 0 ? TN_HEX_MEMORY : TN_HEX_PARAM;
     }
     for (uint32_t i = 0; i < TN_HX_MAX_BUFFERS; i++) {
         if (!tn_hx_buffers[i].at) {
@@ -108,7 +109,7 @@ static uint32_t status_of(uint32_t why)
 {
     switch (why) {
     case TN_HEX_WHY_NONE: return TN_HEX_OK;
-    case TN_HEX_WHY_LIMIT: return TN_HEX_MEMORY;
+    case TN_HEX_WHY_LIMIT: return tn_hx_starved ? TN_HEX_MEMORY : TN_HEX_UNSUPPORTED;
     case TN_HEX_WHY_OP:
     case TN_HEX_WHY_DTYPE: return TN_HEX_UNSUPPORTED;
     default: return TN_HEX_PARAM;
@@ -126,6 +127,18 @@ static uint32_t finish(tn_hx_graph *graph, uint32_t why, uint32_t *result)
     return status_of(why);
 }
 
+// Whether any of these bytes are packed weights of a graph: until it is torn down nothing but its own packing writes there.
+static int holds_weights(uint32_t handle, const uint8_t *at, uint32_t bytes)
+{
+    for (uint32_t i = 0; tn_hx_buffers[handle - 1].uses && i < TN_HX_MAX_GRAPHS; i++) {
+        const tn_hx_graph *graph = &graphs[i];
+        if (graph->used && graph->weights_handle == handle && at < graph->weights + graph->weights_bytes && graph->weights < at + bytes) {
+            return 1;
+        }
+    }
+    return 0;
+}
+
 static uint32_t append(const uint32_t *arg, uint32_t *result, int consts)
 {
     tn_hx_graph *graph = find_graph(arg[0]);
@@ -138,7 +151,7 @@ static uint32_t append(const uint32_t *arg, uint32_t *result, int consts)
     }
     invalidate(arg[1], arg[2], arg[3]);
     // Out of shared memory first: the host could change words between check and use.
-    uint8_t *copy = arg[3] ? os->take(arg[3]) : NULL;
+    uint8_t *copy = arg[3] ? tn_hx_take(arg[3]) : NULL;
     if (!copy) {
         return arg[3] ? TN_HEX_MEMORY : TN_HEX_OK;
     }
@@ -216,32 +229,38 @@ static uint32_t pack(const uint32_t *arg, uint32_t *result)
         return TN_HEX_STATE;
     }
     const uint32_t handle = arg[1], bytes = (uint32_t)graph->weights_bytes;
-    uint8_t *area = handle ? tn_hx_range(handle, arg[2], bytes) : os->take(bytes);
-    if (!area || (uintptr_t)area % TN_HX_VECTOR) {
-        return handle ? TN_HEX_PARAM : TN_HEX_MEMORY;
-    }
-    graph->weights = area;        // the graph's from here on
-    graph->weights_handle = handle;
-    if (handle) {
-        tn_hx_buffers[handle - 1].uses++;
+    const uint8_t fresh = !handle || !arg[3];
+    if (!graph->packing) {
+        uint8_t *area = handle ? tn_hx_range(handle, arg[2], bytes) : os->take(bytes);
+        if (!area || (uintptr_t)area % TN_HX_VECTOR || (handle && fresh && holds_weights(handle, area, bytes))) {
+            return handle ? TN_HEX_PARAM : TN_HEX_MEMORY;
+        }
+        graph->weights = area;        // the graph's from here on
+        graph->weights_handle = handle;
+        graph->pack_fresh = fresh;
+        if (handle) {
+            tn_hx_buffers[handle - 1].uses++;
+        }
+        if (!fresh) {
+            invalidate(handle, arg[2], bytes);
+        }
+    } else if (handle != graph->weights_handle || fresh != graph->pack_fresh || (handle && tn_hx_range(handle, arg[2], bytes) != graph->weights)) {
+        return TN_HEX_STATE;
     }
     os->hvx_lock();
-    const int fresh = !handle || !arg[3];
-    if (!fresh) {
-        invalidate(handle, arg[2], bytes);
-    }
-    uint32_t why = find_constants(graph);
-    why = why ? why : tn_hx_graph_pack(graph, fresh);
+    uint32_t why = find_constants(graph), more = 0;
+    why = why ? why : tn_hx_graph_pack(graph, &more);
     os->hvx_unlock();
     forget_constants(graph);
     if (why) {
         return finish(graph, why, result);
     }
-    if (handle && fresh) {
+    if (handle && fresh && !more) {
         flush(handle, arg[2], bytes);
     }
-    graph->packed = 1;
-    result[0] = (uint32_t)fresh;
+    graph->packed = !more;
+    result[0] = fresh;
+    result[1] = more;
     return TN_HEX_OK;
 }
 
@@ -254,7 +273,8 @@ static uint32_t bind(tn_hx_graph *graph, uint32_t *io)
         tn_hx_value *v = &graph->values[i < graph->n_inputs ? graph->inputs[i] : graph->outputs[i - graph->n_inputs]];
         v = v->host >= 0 && i >= graph->n_inputs ? &graph->values[v->host] : v;
         v->data = tn_hx_range(at[TN_HEX_IO_HANDLE], at[TN_HEX_IO_OFFSET], at[TN_HEX_IO_LENGTH]);
-        if (!v->data || at[TN_HEX_IO_LENGTH] != v->count * v->size || at[TN_HEX_IO_OFFSET] % v->size) {
+        if (!v->data || at[TN_HEX_IO_LENGTH] != v->count * v->size || at[TN_HEX_IO_OFFSET] % v->size ||
+            (i >= graph->n_inputs && holds_weights(at[TN_HEX_IO_HANDLE], v->data, at[TN_HEX_IO_LENGTH]))) {
             return TN_HEX_PARAM;
         }
     }
@@ -282,7 +302,6 @@ static uint32_t execute(const uint32_t *arg, uint32_t *result)
     if (status) {
         return status;
     }
-    os->self()->graph = arg[0];
     tn_hx_graph_run(graph);
     for (uint32_t i = graph->n_inputs; i < n; i++) {
         const uint32_t *at = io + i * TN_HEX_IO_WORDS;
@@ -331,7 +350,7 @@ static uint32_t perf(const uint32_t *arg, uint32_t *result)
 {
     tn_hx_graph *graph = find_graph(arg[0]);
     uint8_t *bytes = tn_hx_range(arg[1], arg[2], arg[3]);
-    if (!graph || !bytes) {
+    if (!graph || !bytes || holds_weights(arg[1], bytes, arg[3])) {
         return TN_HEX_PARAM;
     }
     tn_hex_cursor to = {bytes, arg[3], 0};
@@ -372,22 +391,22 @@ static uint32_t log_level(const uint32_t *arg, uint32_t *result)
     return TN_HEX_OK;
 }
 
-static const struct { uint32_t call, n_args, n_results; call_fn *run; const char *text; } rows[] = {
-    {TN_HEX_CALL_HELLO, 0, 7, hello, "hello"},
-    {TN_HEX_CALL_MAP, 1, 1, map, "map"},
-    {TN_HEX_CALL_UNMAP, 1, 0, unmap, "unmap"},
-    {TN_HEX_CALL_INIT, 0, 1, init, "init"},
-    {TN_HEX_CALL_CONSTS, 4, 2, consts, "consts"},
-    {TN_HEX_CALL_NODES, 4, 2, nodes, "nodes"},
-    {TN_HEX_CALL_PREPARE, 1, 6, prepare, "prepare"},
-    {TN_HEX_CALL_PACK, 4, 1, pack, "pack"},
-    {TN_HEX_CALL_EXECUTE, 3, 3, execute, "execute"},
-    {TN_HEX_CALL_TEARDOWN, 1, 0, teardown, "teardown"},
-    {TN_HEX_CALL_POWER_LEVEL, 1, 0, power_level, "power_level"},
-    {TN_HEX_CALL_POWER_DETAILS, 3, 0, power_details, "power_details"},
-    {TN_HEX_CALL_PERF, 4, 1, perf, "perf"},
-    {TN_HEX_CALL_RESET_PERF, 1, 0, reset_perf, "reset_perf"},
-    {TN_HEX_CALL_LOG_LEVEL, 1, 0, log_level, "log_level"},
+static const struct { uint32_t call, n_args, n_results; call_fn *run; const char *text; uint32_t of_graph; } rows[] = {
+    {TN_HEX_CALL_HELLO, 0, 7, hello, "hello", 0},
+    {TN_HEX_CALL_MAP, 1, 1, map, "map", 0},
+    {TN_HEX_CALL_UNMAP, 1, 0, unmap, "unmap", 0},
+    {TN_HEX_CALL_INIT, 0, 1, init, "init", 0},
+    {TN_HEX_CALL_CONSTS, 4, 2, consts, "consts", 1},
+    {TN_HEX_CALL_NODES, 4, 2, nodes, "nodes", 1},
+    {TN_HEX_CALL_PREPARE, 1, 6, prepare, "prepare", 1},
+    {TN_HEX_CALL_PACK, 4, 2, pack, "pack", 1},
+    {TN_HEX_CALL_EXECUTE, 3, 3, execute, "execute", 1},
+    {TN_HEX_CALL_TEARDOWN, 1, 0, teardown, "teardown", 1},
+    {TN_HEX_CALL_POWER_LEVEL, 1, 0, power_level, "power_level", 0},
+    {TN_HEX_CALL_POWER_DETAILS, 3, 0, power_details, "power_details", 0},
+    {TN_HEX_CALL_PERF, 4, 1, perf, "perf", 1},
+    {TN_HEX_CALL_RESET_PERF, 1, 0, reset_perf, "reset_perf", 1},
+    {TN_HEX_CALL_LOG_LEVEL, 1, 0, log_level, "log_level", 0},
 };
 
 // Returns whether to go on.
@@ -406,6 +425,8 @@ static int serve_one(void)
         }
         response[TN_HEX_MSG_STATUS] = TN_HEX_PARAM;
         if (request[TN_HEX_MSG_N_ARGS] == rows[i].n_args) {
+            os->self()->graph = rows[i].of_graph ? request[TN_HEX_MSG_ARG] : 0;
+            tn_hx_starved = 0;
             response[TN_HEX_MSG_N_ARGS] = rows[i].n_results;
             response[TN_HEX_MSG_STATUS] = rows[i].run(request + TN_HEX_MSG_ARG, response + TN_HEX_MSG_ARG);
         }

@@ -13,7 +13,7 @@
 
 #define TN_HEX_PAGE 65536u           // bytes of the control page; buffers are multiples of it too
 #define TN_HEX_MAGIC 0x58484e54u     // "TNHX"
-#define TN_HEX_PROTOCOL 3u           // changes with every change of these headers' meaning
+#define TN_HEX_PROTOCOL 4u           // changes with every change of these headers' meaning
 
 // Byte offsets in the control page. What different sides write lies on different 128-byte lines.
 enum {
@@ -75,10 +75,11 @@ enum { TN_HEX_EXIT_PROTOCOL = 3, TN_HEX_EXIT_CRASH = 4, TN_HEX_EXIT_HANGUP = 5 }
 //   consts          graph, handle, offset, length        records of hex_graph.h; data is read from the mapped buffers at prepare
 //   nodes           graph, handle, offset, length        records of hex_graph.h
 //   prepare         graph -> arena bytes, VTCM bytes, bytes of plans, number of inputs, number of outputs, bytes of packed weights
-//   pack            graph, handle, offset, kept -> 1 packed anew or 0 taken over
+//   pack            graph, handle, offset, kept -> 1 packed anew or 0 taken over, 1 there is more
 //                   once after prepare: the weights as the kernels want them, into the buffer (offset: a multiple of 128). kept 1: they are
 //                   there as a process that is gone packed them, which the host has seen to. handle 0: into memory of the DSP's own.
-//                   Until teardown the buffer cannot be unmapped
+//                   The same call again while there is more, so that other graphs are not kept waiting. Until teardown the buffer cannot be
+//                   unmapped, nor any other call write there
 //   execute         graph, number of inputs, number of outputs (their places: TN_HEX_AT_IO) -> microseconds, packets low, high
 //   teardown        graph
 //   power_level     0 (save most) to 100
@@ -87,7 +88,8 @@ enum { TN_HEX_EXIT_PROTOCOL = 3, TN_HEX_EXIT_CRASH = 4, TN_HEX_EXIT_HANGUP = 5 }
 //   reset_perf      graph
 //   log_level       TN_HEX_LOG_*
 //   quit
-// A failed call returns a status, and where a record or node is at fault: its id, and a number that names the rule (TN_HEX_WHY_*).
+// A failed call returns a status, and where a record or node is at fault: its id, and a number that names the rule (TN_HEX_WHY_*). "Out of
+// memory" is what may succeed when other graphs have gone.
 #define TN_HEX_CALLS(X)                                                                                               \
     X(HELLO, 1, "hello") X(MAP, 2, "map") X(UNMAP, 3, "unmap") X(INIT, 4, "init") X(CONSTS, 5, "consts")              \
     X(NODES, 6, "nodes") X(PREPARE, 7, "prepare") X(EXECUTE, 8, "execute") X(TEARDOWN, 9, "teardown")                 \
