@@ -8,7 +8,6 @@ are copied once; either way they belong to the caller. io_binding() gives runs t
 from __future__ import annotations
 
 import ctypes as c
-import hashlib
 import json
 import logging
 import mmap
@@ -176,53 +175,6 @@ def _in_memory(model: Union[bytes, bytearray, memoryview]) -> np.ndarray:
     return block[start:start + array.size]
 
 
-class _Shared:
-    """A model that is open for sessions of the same bytes and options, which then share a DSP's program. Closed with the last of them."""
-
-    _known: Dict[Any, "_Shared"] = {}
-    _lock = threading.RLock()                     # sessions may be collected at any place, inside it too
-
-    def __init__(self, key: Any, model: int, keep: Any) -> None:
-        self.key, self.model, self.keep, self.users = key, model, keep, 0
-
-    @classmethod
-    def take(cls, key: Any, open_one: Callable[[], Tuple[int, Any]], log: Any) -> "_Shared":
-        with cls._lock:
-            found = cls._known.get(key)
-            if found:
-                found.users += 1
-                if cls._known.get(key) is found:  # not given back by a collection in between
-                    return found
-        opened, held = open_one()
-        mine = cls(key, opened, (held, log))
-        with cls._lock:
-            if key not in cls._known:             # another thread may have been faster: then this one is its session's own
-                cls._known[key] = mine
-            mine.users += 1
-        return mine
-
-    def give(self, destroy: Callable[[int], None]) -> None:
-        with self._lock:
-            self.users -= 1
-            if self.users:
-                return
-            if self._known.get(self.key) is self:
-                del self._known[self.key]
-        destroy(self.model)
-
-
-def _identity(model: Any) -> Any:
-    """What two models have in common that are the same: the file as it is now, or the bytes. None: cannot be told."""
-    if isinstance(model, (bytes, bytearray, memoryview)):
-        return hashlib.sha256(model).digest()
-    try:
-        path = os.path.realpath(os.fsencode(model))
-        stat = os.stat(path)
-    except (OSError, TypeError, ValueError):
-        return None
-    return path, stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns
-
-
 class InferenceSession:
     """A model, opened, optimised and ready to run.
 
@@ -236,8 +188,7 @@ class InferenceSession:
     isa: highest instruction set to use ("portable", "avx2", ...). pin: "op=version,...". optimise: False keeps the graph as it is.
     folder: where external data of a model given as bytes may lie. cache: folder where a device may keep programs that it built.
     store: "image" or "buffer", how a GPU keeps tensors of pictures.
-    device_log: what the device says of its own work goes to the log as DEBUG: 1 each call, 2 each node (hexagon). Sessions on hexagon of the same
-    file or bytes, with the same options of the model and without custom_ops and key, share an open model and with it one DSP program.
+    device_log: what the device says of its own work goes to the log as DEBUG: 1 each call, 2 each node (hexagon).
     power: hints such as {"affinity": "big", "gpu_priority": "low", "dsp_level": 3}; those that this machine cannot follow are told
     in report("statistics")["power"]. plan_cache: plans kept, 0 for 16. The limit_* options are those of tenon.h.
     sha256: refuse any other file (docs/format.md). verify: compare the weights of a .tenon file with its hashes. key: 32 bytes, or a
@@ -259,7 +210,6 @@ class InferenceSession:
                  sha256: Optional[str] = None, verify: bool = False, key: Union[bytes, Callable[[str], bytes], None] = None,
                  custom_ops: Sequence[CustomOp] = ()) -> None:
         self._model: Optional[int] = None
-        self._shared: Optional[_Shared] = None
         self._session: Optional[int] = None
         # What the library was told last and still knows: it reads and writes there in a run alone, so that the arrays may go before.
         self._told: Optional[Tuple[Any, List[bytes]]] = None
@@ -308,14 +258,7 @@ class InferenceSession:
             model_options.registry = make_registry(self._customs)
         try:
             try:
-                identity = _identity(model) if device == "hexagon" and not self._customs and key is None else None
-                if identity is None:
-                    self._model, self._bytes = self._open(model, model_options)
-                else:
-                    same = (identity, os.getpid(), model_options.folder, model_options.no_optimise, model_options.limit_tensor_bytes,
-                            model_options.limit_nodes, model_options.sha256, model_options.verify)
-                    self._shared = _Shared.take(same, lambda: self._open(model, model_options), self._log_fn)
-                    self._model = self._shared.model
+                self._model, self._bytes = self._open(model, model_options)
             finally:
                 lib.tenon_registry_destroy(model_options.registry)   # the model keeps it
             self._inputs = self._describe(lib.tenon_model_input_count, lib.tenon_model_input)
@@ -388,17 +331,15 @@ class InferenceSession:
     def close(self) -> None:
         """Gives back everything once a run in progress has ended; the session cannot be used after it. Safe to call twice."""
         if self._pid != os.getpid():
-            self._session = self._model = self._shared = None    # its threads live in the parent only: nothing here can be taken down
+            self._session = self._model = None    # its threads live in the parent only: nothing here can be taken down
             return
         with self._alone():
-            session, model, shared = self._session, self._model, self._shared
-            self._session = self._model = self._shared = None
+            session, model = self._session, self._model
+            self._session = self._model = None
             if session:
                 self._lib.tenon_session_destroy(session)
                 self._told = None
-            if shared:
-                shared.give(self._lib.tenon_model_destroy)
-            elif model:
+            if model:
                 self._lib.tenon_model_destroy(model)
 
     def __enter__(self) -> "InferenceSession":
