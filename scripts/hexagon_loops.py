@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Writes src/exec/hexagon/dsp/kernels/depthwise/hx_columns_loops.S: loops of the Hexagon vector unit whose rounds overlap.
 
-usage: hexagon_loops.py OUTPUT.S [--steps N] [--seed N]
+usage: hexagon_loops.py OUTPUT.S [--steps N] [--seed N] [--only LOOP]
 
 A round is written here as what it computes: instructions, what each takes of a packet, and the webs (what lives in a register) that they
 make and read. scripts/hexagon_anneal.c, compiled by `cc`, places them in packets; registers are given here. The same seed gives the same
-file. Takes about a minute of processor time a loop; where no place is found other seeds are tried.
+file. Takes some minutes of processor time a loop; where no place is found other seeds are tried. With --only one loop of the file is written anew.
 """
 import argparse
 import os
@@ -16,13 +16,10 @@ import subprocess
 import sys
 import tempfile
 
-ROUNDS = 4          # at most so many overlap
-AHEAD = 2           # TN_HX_COLUMNS_AHEAD: rounds in flight, less one
 HEAD = '''// SPDX-License-Identifier: Apache-2.0
-// The loops of hx_columns.c and hx_blocks.c: a round is 64 pixels of the four channels of a plane, whose constants it loads itself.
-// scripts/hexagon_loops.py says what a round is and writes such a file, with as many packets in other places: 118 places of 120 are taken, 141 of
-// 144 where lines have a gap; of stride 2, 140 of 144 and 163 of 168. A round is spread over three; those before the first and behind the last
-// read records that are there for it.
+// The loops of hx_columns.c and hx_blocks.c: a round is 128 pixels of the four channels of a plane (quarter, blocks: 64), whose constants it loads
+// itself. scripts/hexagon_loops.py says what a round is and writes such a file, with as many packets in other places. A round is spread over two
+// (quarter, blocks: three); those before the first and behind the last read records that are there for it.
 //
 //   void tn_hx_columns_...(const tn_hx_columns_job *job)
 //
@@ -62,6 +59,7 @@ MEMD = (1, 1, 0, 0, 0, 0, 0, 0)
 ANY_LOAD = (2, 2, 1, 0, 0, 1, 0, 0)       # at any address: both places for memory
 ANY_STORE = (2, 2, 0, 1, 0, 1, 0, 0)
 STORE = (1, 1, 0, 1, 0, 0, 0, 1)
+LAST_STORE = (2, 1, 0, 1, 0, 0, 0, 1)     # of what another instruction of the packet makes, which the store then needs no unit for
 SIMPLE = (1, 0, 0, 0, 0, 0, 0, 1)
 PERMUTE = (1, 0, 0, 0, 0, 1, 0, 0)
 SHIFT = (1, 0, 0, 0, 0, 0, 1, 0)
@@ -73,8 +71,8 @@ MULTIPLY_ALL = (1, 0, 0, 0, 2, 0, 0, 0)
 class Loop:
     """Instructions of a round. In texts <web> is its register, <web/0> the lower one of a pair, @n@ the byte n of the round's record."""
 
-    def __init__(self, record):
-        self.record, self.field = record, 8
+    def __init__(self, record, ahead):
+        self.record, self.field, self.ahead = record, 8, ahead
         self.ops, self.webs, self.place = [], {}, {}
 
     def add(self, name, takes, text, makes=None, reads=(), after=(), kind='v', size=1):
@@ -101,11 +99,11 @@ def begin_plane(loop):
     loop.add('y', SCALAR, '<y> = add(r27,<offsets/1>)', 'y', ['offsets'], kind='r')
 
 
-def requantise(loop, even):
-    """Sums U and L (upper, lower row) of channels a..d to oU, oL; lines of hx_line.h. even: with a gap."""
+def requantise(loop, even, rows):
+    """Sums of each row of channels a..d to o and the row; lines of hx_line.h. even: with a gap."""
     for pair in ('ac', 'bd') if even else ():
         loop.add('limit ' + pair, MULTIPLY, f'<limit{pair}> = vsplat(<limits/{int(pair == "bd")}>)', 'limit' + pair, ['limits'])
-    for row in 'UL':
+    for row in rows:
         for which, pair in enumerate(('ac', 'bd')):
             e, o = pair
             k = row + pair
@@ -123,83 +121,100 @@ def requantise(loop, even):
                 loop.add('g' + k, SIMPLE, f'<p{k}> &= vcmp.gt(<limit{pair}>.uh,<f{k}>.uh)', None, ['p' + k, 'f' + k, 'limit' + pair], ['p' + k])
                 loop.add('c' + k, SIMPLE, f'if (<p{k}>) <q{k}>.h += v23.h', None, ['q' + k, 'p' + k], ['g' + k, 'n' + k])
         last = ['cq'[not even] + row + pair for pair in ('ac', 'bd')]
-        low, high = ('v30', 'v29') if row == 'U' else ('v28', 'v27')
         loop.add('o' + row, SHIFT, f'<o{row}>.ub = vasr(<q{row}bd>.h,<q{row}ac>.h,r7):sat', 'o' + row, [f'q{row}ac', f'q{row}bd'], last)
-        loop.add('max ' + row, SIMPLE, f'<o{row}>.ub = vmax(<o{row}>.ub,{low}.ub)', None, ['o' + row], ['o' + row])
-        loop.add('min ' + row, SIMPLE, f'<o{row}>.ub = vmin(<o{row}>.ub,{high}.ub)', None, ['o' + row], ['max ' + row])
 
 
-def finish_sum(loop, row, c, scalars, start, factor, last):
+def clamp(loop, row, low, high):
+    loop.add('max ' + row, SIMPLE, f'<o{row}>.ub = vmax(<o{row}>.ub,{low}.ub)', None, ['o' + row], ['o' + row])
+    loop.add('min ' + row, SIMPLE, f'<o{row}>.ub = vmin(<o{row}>.ub,{high}.ub)', None, ['o' + row], ['max ' + row])
+
+
+def finish_sum(loop, row, c, start, factor, last):
     """To where a line begins."""
     loop.add(f'shift {row}{c}', SHIFT, f'<{row}{c}>.w = vasl(<{row}{c}>.w,<{factor}>)', None, [row + c, factor.split('/')[0]], [last])
     loop.add(f'add {row}{c}', SIMPLE, f'<{row}{c}>.w = vadd(<{row}{c}>.w,<s{c}>.w)', None, [row + c, 's' + c], [f'shift {row}{c}'])
-    if row == 'L':
+    if 's' + c not in loop.webs:
         loop.add('s' + c, MULTIPLY, f'<s{c}> = vsplat(<{start}>)', 's' + c, [start.split('/')[0]])
         loop.add('m' + c, MULTIPLY, f'<m{c}> = vsplat(<{factor}>)', 'm' + c, [factor.split('/')[0]])
 
 
 def columns(shape, even):
-    """Stride 1: two rows (row), four of 16 pixels (half), a plane of eight (quarter)."""
-    loop = Loop(152)
+    """Stride 1: four rows (row), eight of 16 pixels (half), a plane of eight (quarter). Pairs of rows of the result from four of x each."""
+    loop = Loop(152, 2 if shape == 'quarter' else 1)
     begin_plane(loop)
+    steps = 1 if shape == 'quarter' else 2
     if shape == 'row':
-        for k in range(4):
+        for k in range(6):
             loop.add(f'v{k}', ANY_LOAD, f'<v{k}> = vmemu(<x>++m0)', f'v{k}', ['x'], [f'v{k - 1}'] if k else [])
-        rows = [('v0', '<v0>'), ('v1', '<v1>'), ('v2', '<v2>'), ('v3', '<v3>')]
+        rows = [(f'v{k}', f'<v{k}>') for k in range(6)]
     else:
-        n = 2 if shape == 'quarter' else 3
-        for k in range(n):
+        between = 1 if shape == 'quarter' else 2
+        for k in range(2 if shape == 'quarter' else 5):
             loop.add(f'v{k}', ANY_LOAD, f'<v{k}> = vmemu(<x>+#{k})', f'v{k}', ['x'])
-        loop.add('d0', SHUFFLE, '<d0> = vdeal(<v1>,<v0>,r5)', 'd0', ['v0', 'v1'], size=2)
-        if shape == 'half':
-            loop.add('d1', SHUFFLE, '<d1> = vdeal(<v2>,<v1>,r5)', 'd1', ['v1', 'v2'], size=2)
-            rows = [('d0', '<d0/0>'), ('d0', '<d0/1>'), ('d1', '<d1/0>'), ('d1', '<d1/1>')]
-        else:
-            for k in range(2):
-                loop.add(f'e{k}', PERMUTE, f'<e{k}> = valign(v31,<d0/{k}>,r6)', f'e{k}', ['d0'])
-            rows = [('d0', '<d0/0>'), ('d0', '<d0/1>'), ('e0', '<e0>'), ('e1', '<e1>')]
-    for k in range(2):
+        for k in range(1 if shape == 'quarter' else 3):
+            loop.add(f'd{k}', SHUFFLE, f'<d{k}> = vdeal(<v{k + between}>,<v{k}>,r5)', f'd{k}', [f'v{k}', f'v{k + between}'], size=2)
+        rows = [(f'd{k // 2}', f'<d{k // 2}/{k % 2}>') for k in range(2 if shape == 'quarter' else 6)]
+    for k in range(len(rows) // 2):
         (u, upper), (w, lower) = rows[2 * k:2 * k + 2]
         loop.add(f'p{k}', SHUFFLE, f'<p{k}>.b = vshuffoe({lower}.b,{upper}.b)', f'p{k}', [u, w], size=2)
-    for k, pair in enumerate(('ac', 'bd')):
-        loop.add('w' + pair, SHUFFLE, f'<w{pair}>.h = vshuffoe(<p1/{k}>.h,<p0/{k}>.h)', 'w' + pair, ['p0', 'p1'], size=2)
+    words = [[(f'p{k}', f'<p{k}/{half}>') for half in range(2)] for k in range(len(rows) // 2)]
+    if shape == 'quarter':
+        for half in range(2):
+            loop.add(f'e{half}', PERMUTE, f'<e{half}> = valign(v31,<p0/{half}>,r6)', f'e{half}', ['p0'])
+        words.append([(f'e{half}', f'<e{half}>') for half in range(2)])
+    for step in range(steps):
+        for k, pair in enumerate(('ac', 'bd')):
+            (u, upper), (w, lower) = words[step][k], words[step + 1][k]
+            loop.add(f'w{step}{pair}', SHUFFLE, f'<w{step}{pair}>.h = vshuffoe({lower}.h,{upper}.h)', f'w{step}{pair}', [u, w], size=2)
     for c in 'abcd':
         pair = 'ac' if c in 'ac' else 'bd'
-        words = [('w' + pair, f'<w{pair}/{pair.index(c)}>')]
-        for k in (1, 2):
-            loop.add(f'r{c}{k}', PERMUTE, f'<r{c}{k}> = vror({words[0][1]},r{26 - k})', f'r{c}{k}', ['w' + pair])
-            words.append((f'r{c}{k}', f'<r{c}{k}>'))
-        for k, (web, word) in enumerate(words):
+        for k in range(3):
             loop.load_pair(f't{c}{k}')
-            for half, row in enumerate('UL'):
-                loop.add(f'{row}{c}{k}', MULTIPLY, f'<{row}{c}>.w {"+=" if k else "="} vrmpy({word}.ub,<t{c}{k}/{half}>.b)', None if k else row + c,
-                         [web, f't{c}{k}'] + ([row + c] if k else []), [f'{row}{c}{k - 1}'] if k else [])
-        loop.load_pair(f'line{c}')
-        for row in 'UL':
-            finish_sum(loop, row, c, f'line{c}', f'line{c}/0', f'line{c}/1', f'{row}{c}2')
-    finish_records(loop, even)
-    if shape == 'row':
-        loop.add('store U', ANY_STORE, 'vmemu(<y>++m0) = <oU>', None, ['oU', 'y'], ['min U'])
-        loop.add('store L', ANY_STORE, 'vmemu(<y>+#0) = <oL>', None, ['oL', 'y'], ['min L', 'store U'])
-        return loop
-    loop.add('r', SHUFFLE, '<r> = vshuff(<oL>,<oU>,r5)', 'r', ['oU', 'oL'], ['min U', 'min L'], size=2)
-    for k in range(2):
-        loop.add(f'store {k}', STORE, f'vmem(<y>+#{k}) = <r/{k}>', None, ['r', 'y'])
+        loop.load_pair('line' + c)
+        for step in range(steps):
+            web = f'w{step}{pair}'
+            word = f'<{web}/{pair.index(c)}>'
+            for k in range(3):
+                if k:
+                    turned = f'r{step}{c}{k}'
+                    loop.add(turned, PERMUTE, f'<{turned}> = vror({word},r{26 - k})', turned, [web])
+                for half, row in enumerate((f'U{step}{c}', f'L{step}{c}')):
+                    loop.add(f'{row}{k}', MULTIPLY, f'<{row}>.w {"+=" if k else "="} vrmpy({f"<{turned}>" if k else word}.ub,<t{c}{k}/{half}>.b)',
+                             None if k else row, [turned if k else web, f't{c}{k}'] + ([row] if k else []), [f'{row}{k - 1}'] if k else [])
+            for row in 'UL':
+                finish_sum(loop, f'{row}{step}', c, f'line{c}/0', f'line{c}/1', f'{row}{step}{c}2')
+    finish_records(loop, even, [row + str(step) for step in range(steps) for row in 'UL'])
+    before = []
+    for step in range(steps):
+        if shape == 'row':
+            for row in (f'U{step}', f'L{step}'):
+                clamp(loop, row, 'v30', 'v29')
+                loop.add('store ' + row, ANY_STORE, f'vmemu(<y>++m0) = <o{row}>', None, ['o' + row, 'y'], ['min ' + row] + before)
+                before = ['store ' + row]
+            continue
+        r = f'r{step}'
+        loop.add(r, SHUFFLE, f'<{r}> = vshuff(<oL{step}>,<oU{step}>,r5)', r, [f'oU{step}', f'oL{step}'], [f'oU{step}', f'oL{step}'], size=2)
+        for k in range(2):
+            low, high = ('v28', 'v27') if shape == 'quarter' and k else ('v30', 'v29')
+            to, last = k if shape == 'quarter' else step + 2 * k, f'n{step}{k}'
+            loop.add(f'max {r}/{k}', SIMPLE, f'<{r}/{k}>.ub = vmax(<{r}/{k}>.ub,{low}.ub)', None, [r], [r])
+            loop.add('store ' + last, LAST_STORE, f'<{last}>.ub = vmin(<{r}/{k}>.ub,{high}.ub); vmem(<y>+#{to}) = <{last}>.new', last, [r, 'y'],
+                     [f'max {r}/{k}'])
     for k in (-1, 2) if shape == 'quarter' else ():
         loop.add(f'store {k}', STORE, f'vmem(<y>+#{k}) = v26', None, ['y'])
     return loop
 
 
-def finish_records(loop, even):
+def finish_records(loop, even, rows):
     loop.load_pair('lower')
     if even:
         loop.load_pair('limits')
-    requantise(loop, even)
+    requantise(loop, even, rows)
 
 
 def blocks(even):
     """Stride 2: two rows of a strip, from blocks of 2 x 2 pixels."""
-    loop = Loop(104)
+    loop = Loop(104, 2)
     begin_plane(loop)
     for k in range(5):
         before = [f'a{k - 1}'] if k else []
@@ -227,8 +242,10 @@ def blocks(even):
             loop.add(k + '0', MULTIPLY, f'<{k}>.w = vrmpy({block}.ub,<t{c}/0>.b)', k, [here, 't' + c])
             loop.add(k + '1', MULTIPLY, f'<{k}>.w += vrmpy({under}.ub,<t{c}/1>.b)', None, [k, below, 't' + c], [k + '0'])
             loop.add(k + '2', MULTIPLY, f'<{k}>.w += vrmpy(<e{k}>.ub,<u{c}/0>.b)', None, [k, 'e' + k, 'u' + c], [k + '1', 'r' + k])
-            finish_sum(loop, row, c, 'u' + c, f'u{c}/1', factor, k + '2')
-    finish_records(loop, even)
+            finish_sum(loop, row, c, f'u{c}/1', factor, k + '2')
+    finish_records(loop, even, 'UL')
+    clamp(loop, 'U', 'v30', 'v29')
+    clamp(loop, 'L', 'v28', 'v27')
     loop.add('store U', ANY_STORE, 'vmemu(<y>+#0) = <oU>', None, ['oU', 'y'], ['min U'])
     loop.add('next row', SCALAR, '<y> = add(<y>,r24)', None, ['y'], ['store U'])
     loop.add('store L', ANY_STORE, 'vmemu(<y>+#0) = <oL>', None, ['oL', 'y'], ['min L', 'next row'])
@@ -268,7 +285,7 @@ def give_registers(loop, places, packets, registers, draw):
 def anneal(tool, loop, packets, registers, steps, seed):
     makers, readers, deps = loop.graph()
     kinds = {'v': 0, 'r': 1, 'q': 2}
-    text = [f'{len(loop.ops)} {len(deps)} {len(loop.webs)} {packets} {ROUNDS}', ' '.join(str(n) for n in registers)]
+    text = [f'{len(loop.ops)} {len(deps)} {len(loop.webs)} {packets} {loop.ahead + 1}', ' '.join(str(n) for n in registers)]
     text += [' '.join(str(t) for t in op[1][:7] + (sum(op[1][4:]),)) for op in loop.ops]
     text += [f'{a} {b}' for a, b in deps]
     text += [f'{kinds[k]} {size} {makers[w]} {len(readers[w])} ' + ' '.join(str(i) for i in readers[w]) for w, (k, size) in loop.webs.items()]
@@ -278,14 +295,14 @@ def anneal(tool, loop, packets, registers, steps, seed):
 
 
 def find(tool, name, shape, loop, packets, even, steps, seed):
-    fixed = {27, 28, 29, 30} | ({26, 31} if shape == 'quarter' else set()) | ({23, 24, 25} if even else set())
+    fixed = {29, 30} | {'quarter': {26, 27, 28, 31}, 'blocks': {27, 28}}.get(shape, set()) | ({23, 24, 25} if even else set())
     free = {'v': [r for r in range(32) if r not in fixed],
             'r': [r for r in range(24) if r not in (5, 6, 7)] + [6] * (shape != 'quarter') + [5] * (shape == 'row'), 'q': list(range(4))}
     for again in range(20):
         counts = (len(free['v']) - 2 - again % 3, len(free['r']) - 2 - again % 2, 4)
         places = anneal(tool, loop, packets, counts, steps, seed + again)
         stores = {p // packets for p, op in zip(places or [], loop.ops) if op[1][3]}
-        if places and (max(places) // packets > AHEAD or stores != {AHEAD}):
+        if places and (max(places) // packets > loop.ahead or stores != {loop.ahead}):
             places = None             # another number of rounds in flight
         given = places and give_registers(loop, places, packets, free, random.Random(seed))
         print(f'{name}: seed {seed + again}: ' + ('found' if given else 'no registers' if places else 'no places'), file=sys.stderr, flush=True)
@@ -324,22 +341,34 @@ def write(name, shape, loop, packets, places, given):
     return lines + ['    end', f'    .size {name}, . - {name}']
 
 
+# Shape, packets of a round, packets where lines have a gap.
+LOOPS = (('quarter', 30, 36), ('half', 55, 66), ('row', 55, 65), ('blocks', 36, 42))
+
+
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument('output')
     args.add_argument('--steps', type=int, default=16000000)
     args.add_argument('--seed', type=int, default=1)
+    args.add_argument('--only')
     args = args.parse_args()
-    todo = [(shape, even, packets + 6 * even) for even in (0, 1) for shape, packets in (('quarter', 30), ('half', 30), ('row', 30), ('blocks', 36))]
+    todo = [(f'tn_hx_columns_{shape}' + ('_even' if even else ''), shape, packets[even]) for even in (0, 1) for shape, *packets in LOOPS]
+    before = {}
+    if args.only:
+        with open(args.output, encoding='ascii') as f:
+            before = {re.match(r'\w+', loop)[0]: '\n    .globl ' + loop.rstrip() for loop in f.read().split('\n    .globl ')[1:]}
     with tempfile.TemporaryDirectory() as folder:
         tool = os.path.join(folder, 'anneal')
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'hexagon_anneal.c')
         subprocess.run(['cc', '-O3', '-std=c11', '-o', tool, source, '-lm'], check=True)
         lines = []
-        for shape, even, packets in todo:
+        for name, shape, packets in todo:
+            if args.only and name != args.only:
+                lines.append(before[name])
+                continue
+            even = name.endswith('_even')
             loop = blocks(even) if shape == 'blocks' else columns(shape, even)
-            name = f'tn_hx_columns_{shape}' + ('_even' if even else '')
-            places, given = find(tool, name, shape, loop, packets, even, args.steps, args.seed)
+            places, given = find(tool, name, shape, loop, packets, even, args.steps * len(loop.ops) // 100, args.seed)
             lines += write(name, shape, loop, packets, places, given)
     with open(args.output, 'w', encoding='ascii') as f:
         f.write(HEAD + '\n'.join(lines) + '\n')

@@ -4,18 +4,20 @@
 // two lanes further. Four channels at once come out as they lie in planes, so nothing is taken apart or put together. A vector of 32
 // pixels holds what is left of a row's 30, or
 //
-//   half:     rows of 16   r, r + 2               and the three rows below each          results of four rows, r .. r + 3
-//   quarter:  rows of 8    r, r + 2, r + 4, r + 6                                         a plane of up to seven rows
+//   half:     rows of 16   r, r + 4               and the rows below each
+//   quarter:  rows of 8    r, r + 2, r + 4, r + 6
 //
-// where the last pixel of a row is padding, which is what the two columns beside the last one read. A loop goes over the planes of a group
-// at one place, with weights and lines of four channels in a record; planes with a gap in a line (hx_line.h) come after the others.
+// where the last pixel of a row is padding, which is what the two columns beside the last one read. A round gives four rows of 30 pixels, eight of
+// 16, or a plane of up to seven rows of 8; the last one of a plane ends with it and may do again what the one before did. A loop goes over the
+// planes of a group at one place, with weights and lines of four channels in a record; planes with a gap in a line (hx_line.h) come after the
+// others.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/depthwise/hx_columns.h"
 
 #include "exec/hexagon/wire/hex_control.h"
 
 // Packets of a round here, and of one of hx_planar_planes.S with what takes planes apart and puts them together.
-enum { ROUND = 30, PLANAR_ROUND = 16, LEAST_PLANES = 4, GROUP_BYTES = 1 << 20, LEAST_PLAIN = 20, MOST_WIDE = 30 };
+enum { QUARTER_ROUND = 30, ROUND = 55, PLANAR_ROUND = 16, LEAST_PLANES = 4, GROUP_BYTES = 1 << 20, LEAST_PLAIN = 20, MOST_WIDE = 30 };
 
 static int32_t find_across(const tn_hx_planar *p, const tn_hx_node *node, const tn_hx_value *x, const tn_hx_value *y)
 {
@@ -23,7 +25,17 @@ static int32_t find_across(const tn_hx_planar *p, const tn_hx_node *node, const 
     if (p->kernel != 3 || !alike || node->attr.pads[0] != 1 || node->attr.pads[1] != 1 || y->planes < LEAST_PLANES) {
         return 0;
     }
-    return y->pitch == 8 && y->height <= 7 ? 8 : y->pitch == 16 ? 16 : y->width <= MOST_WIDE ? 32 : 0;
+    return y->pitch == 8 && y->height <= 7 ? 8 : y->pitch == 16 && y->height > 6 ? 16 : y->width <= MOST_WIDE && y->pitch <= 32 && y->height > 3 ? 32 : 0;
+}
+
+// Rows of a round.
+static int32_t rows_of(int32_t across) { return across > 16 ? 4 : 8; }
+
+// The first row of a round. Where two rows fill a vector they begin at an even one, and the last may be one of padding.
+static int32_t row_at(const tn_hx_columns *c, const tn_hx_value *y, int32_t position)
+{
+    const int32_t rows = rows_of(c->across), height = c->across > 16 ? y->height : (y->height + 1) & ~1;
+    return rows * (position + 1) > height && height > rows ? height - rows : rows * position;
 }
 
 static void set_record(tn_hx_columns_record *r, const tn_hx_planar_channel *c, int32_t offset)
@@ -80,17 +92,12 @@ static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, in
 // What a clamp leaves of a pixel that is padding is the zero point.
 static void set_clamps(const tn_hx_planar *p, tn_hx_columns *c, const tn_hx_value *y)
 {
-    const int32_t rows = 64 / c->across;
-    uint8_t *to = c->clamps;
-    for (int32_t position = 0; position < c->positions; position++) {
-        for (int32_t lower = 0; lower < 2; lower++, to += 2 * TN_HX_VECTOR) {
-            for (int32_t i = 0; i < TN_HX_VECTOR; i++) {
-                const int32_t lane = i / 4, row = position * rows + 2 * (lane / c->across) + lower;
-                const int inside = row < y->height && lane % c->across < y->width;
-                to[i] = (uint8_t)(inside ? p->low : p->zero);
-                to[TN_HX_VECTOR + i] = (uint8_t)(inside ? p->high : p->zero);
-            }
-        }
+    for (int32_t i = 0; i < 2 * TN_HX_VECTOR; i++) {
+        const int32_t lane = i % TN_HX_VECTOR / 4, row = c->across > 8 ? 0 : i / TN_HX_VECTOR * 4 + lane / 8;
+        const int inside = row < y->height && lane % c->across < y->width;
+        uint8_t *to = c->clamps + i / TN_HX_VECTOR * 2 * TN_HX_VECTOR + i % TN_HX_VECTOR;
+        to[0] = (uint8_t)(inside ? p->low : p->zero);
+        to[TN_HX_VECTOR] = (uint8_t)(inside ? p->high : p->zero);
     }
 }
 
@@ -105,8 +112,8 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
 {
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
     const int32_t across = find_across(planar, node, x, y);
-    const int32_t rows = across ? 64 / across : 1, positions = (y->height + rows - 1) / rows;
-    if (!across || positions * ROUND >= 4 * PLANAR_ROUND * planar->slot / TN_HX_VECTOR) {
+    const int32_t positions = across ? (y->height + rows_of(across) - 1) / rows_of(across) : 0;
+    if (!across || positions * (across > 8 ? ROUND : QUARTER_ROUND) >= 4 * PLANAR_ROUND * planar->slot / TN_HX_VECTOR) {
         return TN_HEX_WHY_NONE;
     }
     for (int32_t plane = 0; plane < y->planes; plane++) {
@@ -120,13 +127,12 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     }
     c->across = across;
     c->positions = positions;
-    c->step = 4 * rows * y->pitch;
     c->group = tn_hx_columns_group(y);
     const int32_t groups = (y->planes + c->group - 1) / c->group;
     c->share = c->group + 4 * TN_HX_COLUMNS_AHEAD;
     c->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * c->share) * sizeof *c->records);
     c->plain = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *c->plain);
-    c->clamps = tn_hx_pool_take(&graph->pool, (uint32_t)positions * 4 * TN_HX_VECTOR);
+    c->clamps = tn_hx_pool_take(&graph->pool, 4 * TN_HX_VECTOR);
     if (!c->records || !c->plain || !c->clamps) {
         return TN_HEX_WHY_LIMIT;
     }
@@ -161,21 +167,21 @@ void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, 
                                                                    {tn_hx_columns_row, tn_hx_columns_row_even}};
     const tn_hx_columns *c = planar->columns;
     const int32_t group = plane / c->group;
-    tn_hx_columns_job job = {.x = x + 4 * planar->first, .to = to, .row = 4 * y->pitch, .down = planar->line.down, .clamps = c->clamps,
+    tn_hx_columns_job job = {.row = 4 * y->pitch, .down = planar->line.down, .clamps = c->clamps,
                              .odd = planar->line.odd * 0x00010001, .bits = ((2 << planar->line.down) - 1) * 0x00010001,
                              .x_zero = (int32_t)((uint32_t)planar->x_zero * 0x01010101u), .zero = (int32_t)((uint32_t)planar->zero * 0x01010101u)};
     for (int32_t position = 0; position < c->positions; position++) {
+        const int32_t row = row_at(c, y, position);
+        job.x = x + 4 * (planar->first + row * y->pitch);
+        job.to = to + 4 * row * y->pitch;
         for (int even = 0; even < 2; even++) {
             const int32_t planes = even ? n - c->plain[group] : c->plain[group];
             job.records = first_record(c, group, even);
-            job.rounds = planes + TN_HX_COLUMNS_AHEAD;
+            job.rounds = planes + (c->across > 8 ? 1 : TN_HX_COLUMNS_AHEAD);
             if (planes) {
                 loops[c->across / 16][even](&job);
             }
         }
-        job.x += c->step;
-        job.to += c->step;
-        job.clamps += 4 * TN_HX_VECTOR;
     }
     if (c->across > 8 || y->pad > 1) {   // the loop for quarters writes them itself
         tn_hx_columns_ends(y, to, n);

@@ -24,13 +24,13 @@ typedef struct tn_hx_columns_job {
     int32_t rounds;              // with those after the last plane
     int32_t row;                 // bytes from a row to the next
     int32_t down;
-    const uint8_t *clamps;       // four vectors: low, high of upper rows, then of lower ones
+    const uint8_t *clamps;       // four vectors: low, high, and again for the second vector of a quarter or the lower row of stride 2
     int32_t odd, bits;           // halves
     int32_t x_zero, zero;        // bytes
     int32_t to_row;              // of stride 2: `row` of the result
 } tn_hx_columns_job;
 
-enum { TN_HX_COLUMNS_AHEAD = 2 };   // rounds in flight, less one: so many records more before the first and behind the last
+enum { TN_HX_COLUMNS_AHEAD = 2 };   // rounds in flight, less one, at most: so many records more before the first and behind the last
 void tn_hx_columns_quarter(const tn_hx_columns_job *job);
 void tn_hx_columns_quarter_even(const tn_hx_columns_job *job);
 void tn_hx_columns_half(const tn_hx_columns_job *job);
@@ -42,12 +42,12 @@ void tn_hx_columns_blocks_even(const tn_hx_columns_job *job);
 
 struct tn_hx_columns {
     int32_t across;              // pixels of a row in a vector: 8, 16, 32
-    int32_t positions, step;     // rounds that a plane takes; bytes from one to the next
+    int32_t positions;           // rounds that a plane takes
     int32_t group;               // planes done at once
     int32_t share;               // records of a group
     tn_hx_columns_record *records;
     uint16_t *plain;             // [groups]: planes without a gap, which come first
-    uint8_t *clamps;             // [positions][4][vector]
+    uint8_t *clamps;             // [4][vector]
 };
 
 // Makes planar->columns where all planes have lines and go faster this way.
