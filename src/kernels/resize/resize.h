@@ -17,7 +17,11 @@ typedef struct tn_resize_axis {
     int64_t taps;                 // 0: not resized
     const int32_t *index;         // [taps][out]
     const float *weight;          // [taps][out]
-    int windows;                  // bit V: the V places from any multiple of V on lie in V neighbours from the first one on
+    // Width, where each vector of V results reads V neighbours of a row for each tap, as where an image grows; else NULL. By vectors, the last
+    // one filled up with lane 0 and weight 0, then by taps: where the neighbours begin, which of them each lane takes, and its weight.
+    const int32_t *first;         // [vectors][taps]
+    const int32_t *lane;          // [vectors][taps][V]
+    const float *lane_weight;     // [vectors][taps][V]
 } tn_resize_axis;
 
 typedef struct tn_resize_params {
@@ -31,7 +35,7 @@ typedef struct tn_resize_params {
 } tn_resize_params;
 
 bool tn_resize_match(const tn_query *query, const char **why);
-tn_status tn_resize_prepare(tn_prepare *prepare);
+tn_status tn_resize_prepare(tn_prepare *prepare, int lanes);   // of the row's vectors
 double tn_resize_cost_portable(const tn_query *query);
 double tn_resize_cost_avx2(const tn_query *query);
 double tn_resize_cost_avx512(const tn_query *query);

@@ -46,8 +46,7 @@ bool tn_resize_match(const tn_query *query, const char **why)
     return true;
 }
 
-// Whether vectors of V results read V neighbours of a row for each tap, as where an image grows: a load and a permutation serve then
-// instead of a gather.
+// Whether vectors of so many results read as many neighbours of a row for each tap: a load and a permutation serve then instead of a gather.
 static bool in_windows(const tn_resize_axis *axis, int lanes)
 {
     for (int64_t at = 0; at < axis->out * axis->taps && axis->in >= lanes; at++) {
@@ -57,6 +56,30 @@ static bool in_windows(const tn_resize_axis *axis, int lanes)
         }
     }
     return axis->in >= lanes;
+}
+
+static tn_status make_windows(tn_prepare *prepare, tn_resize_axis *axis, int lanes)
+{
+    const int64_t entries = TN_CEIL_DIV(axis->out, lanes) * axis->taps;
+    int32_t *first = tn_arena_array(prepare->arena, (size_t)entries, sizeof *first);
+    int32_t *lane = tn_arena_array(prepare->arena, (size_t)(entries * lanes), sizeof *lane);
+    float *weight = tn_arena_array(prepare->arena, (size_t)(entries * lanes), sizeof *weight);
+    if (!first || !lane || !weight) {
+        return tn_fail_memory(prepare->diag, prepare->query->name, (size_t)(entries * lanes) * sizeof *weight);
+    }
+    for (int64_t e = 0; e < entries; e++) {
+        const int64_t begin = e / axis->taps * lanes, from = e % axis->taps * axis->out;
+        first[e] = TN_MIN(axis->index[from + begin], (int32_t)(axis->in - lanes));
+        for (int i = 0; i < lanes; i++) {
+            const bool is = begin + i < axis->out;
+            lane[e * lanes + i] = is ? axis->index[from + begin + i] - first[e] : 0;
+            weight[e * lanes + i] = is ? axis->weight[from + begin + i] : 0.0f;
+        }
+    }
+    axis->first = first;
+    axis->lane = lane;
+    axis->lane_weight = weight;
+    return TN_OK;
 }
 
 // Turns the table of axis d (-1: there is none) to one run per tap.
@@ -85,13 +108,10 @@ static tn_status make_axis(tn_prepare *prepare, const tn_resize_table *table, in
     }
     axis->index = index;
     axis->weight = weight;
-    for (int log = 2; log <= 4; log++) {
-        axis->windows |= in_windows(axis, 1 << log) ? 1 << log : 0;
-    }
     return TN_OK;
 }
 
-tn_status tn_resize_prepare(tn_prepare *prepare)
+tn_status tn_resize_prepare(tn_prepare *prepare, int lanes)
 {
     const tn_query *query = prepare->query;
     const tn_resize_attr *attr = query->attr;
@@ -109,6 +129,9 @@ tn_status tn_resize_prepare(tn_prepare *prepare)
     const int w = rank - 1, h = rank - 2 >= (block ? 2 : 0) ? rank - 2 : -1;
     TN_TRY(make_axis(prepare, w >= 0 ? &tables[w] : NULL, w, &p->width));
     TN_TRY(make_axis(prepare, h >= 0 ? &tables[h] : NULL, h, &p->height));
+    if (!block && p->width.taps && in_windows(&p->width, lanes)) {
+        TN_TRY(make_windows(prepare, &p->width, lanes));
+    }
     p->block = TN_MAX(block, 1);
     p->nearest = attr->mode == TN_RESIZE_NEAREST;
     p->stream = tn_stream_result(query);

@@ -16,6 +16,9 @@ static const struct {
     {{4, {1, 2, 10, 10}}, TN_RESIZE_LINEAR, TN_COORD_ALIGN_CORNERS, 0, {0}, {1, 2, 37, 23}},
     {{4, {1, 4, 20, 30}}, TN_RESIZE_LINEAR, TN_COORD_PYTORCH_HALF_PIXEL, 0, {0}, {1, 4, 7, 1}},
     {{4, {1, 1, 8, 8}}, TN_RESIZE_CUBIC, TN_COORD_HALF_PIXEL, 0, {1, 1, 1.5, 0.6}, {0}},
+    {{4, {1, 2, 6, 43}}, TN_RESIZE_LINEAR, TN_COORD_HALF_PIXEL, 0, {0}, {1, 2, 9, 101}},
+    {{4, {1, 1, 5, 37}}, TN_RESIZE_CUBIC, TN_COORD_ALIGN_CORNERS, 0, {0}, {1, 1, 8, 150}},
+    {{4, {1, 3, 9, 21}}, TN_RESIZE_NEAREST, TN_COORD_HALF_PIXEL, TN_NEAREST_FLOOR, {1, 1, 1.5, 2.5}, {0}},
     {{4, {1, 1, 4, 0}}, TN_RESIZE_LINEAR, TN_COORD_HALF_PIXEL, 0, {1, 1, 2, 2}, {0}},
 };
 
