@@ -171,6 +171,38 @@ static bool steps_of(const tn_copy_way *way, int64_t bytes)
 
 static int64_t parts_of(int64_t count, int64_t part) { return TN_MAX((count + part / 2) / part, 1); }
 
+// How a transpose goes past the caches, and how it is cut. Lines a short row apart are written as fast as memory takes them; where rows of the
+// result are no lines, or long, they are put together first.
+static void choose_past(tn_copy_step *s, bool stream)
+{
+    const bool lined = steps_of(&s->columns, TN_STREAM_ALIGN);
+    s->past = TN_COPY_NOT;
+    s->line = s->n < s->m ? TN_COPY_LINE : TN_COPY_ROWS;
+    s->window = TN_COPY_ITEM / s->line;
+    s->lined = lined;
+    if (stream) {
+        const bool one_way = s->columns.rank == 1 && s->m_step == s->n * s->size && s->n >= 8 && s->n <= TN_COPY_WHOLE && s->m >= TN_COPY_BURST;
+        const bool other_way = s->rows.rank == 1 && s->from_step == s->m * s->size && s->m >= 8 && s->m <= TN_COPY_WHOLE / 2 && s->n >= TN_COPY_WIDE;
+        s->past = one_way && !(lined && s->n <= TN_COPY_ROWS)            ? TN_COPY_RESULT_WHOLE
+                  : other_way && steps_of(&s->columns, 4)                ? TN_COPY_OPERAND_WHOLE
+                  : s->n >= TN_COPY_WIDE && steps_of(&s->columns, 4)     ? TN_COPY_HALVES
+                                                                         : TN_COPY_LINES;
+        s->line = s->past == TN_COPY_LINES ? TN_COPY_LINE : TN_COPY_WIDE;
+        s->window = s->past == TN_COPY_RESULT_WHOLE ? TN_COPY_BURST : TN_COPY_WINDOW;
+    }
+    s->lines = s->past == TN_COPY_RESULT_WHOLE ? 1 : stream ? TN_CEIL_DIV(s->n, s->line) + 1 : parts_of(s->n, s->line);
+    s->windows = parts_of(s->m, s->window);
+    s->pieces = s->lines * s->windows;
+}
+
+static int64_t block_floats(const tn_copy_step *s)
+{
+    const int64_t floats = s->past == TN_COPY_RESULT_WHOLE    ? s->n * (TN_COPY_BURST * 3 / 2)
+                           : s->past == TN_COPY_OPERAND_WHOLE ? s->m * TN_COPY_PITCH
+                                                              : 0;
+    return (floats + TN_COPY_LINE - 1) / TN_COPY_LINE * TN_COPY_LINE;
+}
+
 // 4-byte elements whose neighbours along one dim of the operand and along another of the result are different ones. Short dims are taken
 // together where they lie one in another: rows of a square may begin anywhere in the operand, its columns anywhere in the result. False:
 // too few elements in a direction.
@@ -212,11 +244,7 @@ static bool choose_squares(tn_copy_step *step, dim *dims, int *rank, bool stream
             return false;
         }
         s.kind = TN_COPY_TRANSPOSE;
-        s.line = stream && s.n >= TN_COPY_WIDE && steps_of(&s.columns, 4) ? TN_COPY_WIDE : TN_COPY_LINE;
-        s.lined = steps_of(&s.columns, TN_STREAM_ALIGN);
-        s.lines = stream ? TN_CEIL_DIV(s.n, s.line) + 1 : parts_of(s.n, s.line);
-        s.windows = parts_of(s.m, TN_COPY_WINDOW);
-        s.pieces = s.lines * s.windows;
+        choose_past(&s, stream);
     }
     *step = s;
     *rank = count;
@@ -338,10 +366,12 @@ tn_status tn_copy_prepare(tn_prepare *prepare)
         const int count = empty(region) ? 0 : tn_copy_physical(region, source, query->out[0], parts, &why);
         for (int k = 0; k < count; k++) {
             make_step(&parts[k], (int64_t)tn_tensor_unit(query->out[0]), p->stream, &p->steps[p->count]);
+            p->block_floats = TN_MAX(p->block_floats, block_floats(&p->steps[p->count]));
             p->items += p->steps[p->count++].items;
         }
     }
     p->apart = all_apart(p);
+    prepare->scratch_bytes = sizeof(float) * (size_t)p->block_floats * TN_MAX(query->threads, 1u);
     return TN_OK;
 }
 

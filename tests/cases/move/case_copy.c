@@ -6,7 +6,7 @@
 
 #include "base/macros.h"
 
-enum { KINDS = 6 };
+enum { BOXES = 6, KINDS = 9 };
 
 #define MAX_RANK 5
 
@@ -69,13 +69,16 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
     tn_copy_attr *attr = tn_case_attr(arena, &tn_op_copy);
     tn_regions *regions = tn_arena_take(arena, sizeof *regions);
     tn_region *boxes = tn_arena_array(arena, 3, sizeof *boxes);
-    const bool listed = i < KINDS;
+    // The last kinds listed: transposes that go past the caches a column or a row at a time, with more than one item and a rest of each.
+    static const int64_t wholes[][2] = {{70, 333}, {300, 58}, {277, 16}};
+    const bool listed = i < KINDS, whole = listed && i >= BOXES;
     int64_t total;
     if (!attr || !regions || !boxes) {
         return false;
     }
-    const int64_t most = tn_draw_index(r, 4) ? 40 : 200, a = listed ? 9 : tn_rand_range(r, 1, most), b = listed ? 17 : tn_rand_range(r, 1, most);
-    regions->count = fill_boxes(r, listed ? (int)i : (int)tn_draw_index(r, KINDS), a, b, boxes, &regions->source_count, &total);
+    const int64_t most = tn_draw_index(r, 4) ? 40 : 200, drawn = tn_rand_range(r, 1, most);
+    const int64_t a = whole ? wholes[i - BOXES][0] : listed ? 9 : drawn, b = whole ? wholes[i - BOXES][1] : listed ? 17 : tn_rand_range(r, 1, most);
+    regions->count = fill_boxes(r, whole ? 0 : listed ? (int)i : (int)tn_draw_index(r, BOXES), a, b, boxes, &regions->source_count, &total);
     regions->regions = boxes;
     for (size_t k = 0; k < sizeof regions->fill; k++) {
         regions->fill[k] = (uint8_t)tn_draw_index(r, 256);
