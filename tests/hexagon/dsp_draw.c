@@ -427,6 +427,20 @@ static void draw_layer_norm(dsp_case *c, tn_rand *r, bool big)
     draw_clamp(c, r);
 }
 
+static void draw_product(dsp_case *c, tn_rand *r, bool big)
+{
+    const uint32_t dtype = draw_byte_type(r), rank = (uint32_t)draw(r, 2, 4);
+    const int32_t m = draw(r, 1, big ? 40 : 9), k = draw(r, 1, big ? 300 : 40), n = chance(r, 30) ? 64 * draw(r, 1, 4) : draw(r, 1, big ? 300 : 40);
+    const int32_t lead[2] = {draw(r, 1, 2), draw(r, 1, 3)}, a[4] = {lead[0], lead[1], m, k}, b[4] = {lead[0], lead[1], k, n},
+                  y[4] = {lead[0], lead[1], m, n};
+    draw_activation(&c->in[0], r, dtype, rank, a + 4 - rank);
+    draw_activation(&c->in[1], r, draw_byte_type(r), rank, b + 4 - rank);
+    c->n_in = 2;
+    result_dims(c, r, dtype, rank, y + 4 - rank);
+    draw_multipliers(c, r, 1, 60.0 / (5000.0 * sqrt(k)));
+    draw_clamp(c, r);
+}
+
 static void draw_border(dsp_case *c, tn_rand *r, bool big)
 {
     const int32_t n = draw(r, 1, big ? 6000 : 300);
@@ -573,6 +587,7 @@ void case_draw(dsp_case *c, int op, tn_rand *r, bool big)
     case TN_HEX_OP_CONV: draw_conv(c, r, big); break;
     case TN_HEX_OP_DECONV: draw_deconv(c, r, big); break;
     case TN_HEX_OP_MATMUL: draw_matmul(c, r, big); break;
+    case TN_HEX_OP_PRODUCT: draw_product(c, r, big); break;
     case TN_HEX_OP_AVERAGE_POOL:
     case TN_HEX_OP_MAX_POOL: draw_pool(c, r, big); break;
     case TN_HEX_OP_MEAN: draw_mean(c, r, big); break;

@@ -255,6 +255,21 @@ static void layer_norm(dsp_case *c)
     }
 }
 
+static void product(dsp_case *c)
+{
+    const case_tensor *a = &c->in[0], *b = &c->in[1];
+    const uint32_t rank = c->y.t.rank;
+    const int32_t m = c->y.t.dims[rank - 2], n = c->y.t.dims[rank - 1], inner = a->t.dims[rank - 1];
+    for (int32_t i = 0; i < (int32_t)dsp_count(&c->y.t); i++) {
+        const int32_t batch = i / n / m, *row = a->v + i / n * inner, *column = b->v + batch * inner * n + i % n;
+        int64_t sum = 0;
+        for (int32_t k = 0; k < inner; k++) {
+            sum += (int64_t)(row[k] - a->t.zero) * (column[k * n] - b->t.zero);
+        }
+        c->y.v[i] = finish(c, requant(c, (int32_t)sum, 0));
+    }
+}
+
 static void border(dsp_case *c)
 {
     for (int32_t i = 0; i < (int32_t)dsp_count(&c->y.t); i++) {
@@ -337,6 +352,7 @@ void case_reference(dsp_case *c)
     case TN_HEX_OP_CLAMP: unary(c); break;
     case TN_HEX_OP_SOFTMAX: softmax(c); break;
     case TN_HEX_OP_LAYER_NORM: layer_norm(c); break;
+    case TN_HEX_OP_PRODUCT: product(c); break;
     case TN_HEX_OP_QUANTISE:
     case TN_HEX_OP_DEQUANTISE: border(c); break;
     case TN_HEX_OP_CONCAT: concat(c); break;

@@ -162,6 +162,19 @@ static tn_value *turned(tn_graph *graph, const tn_value *w)
     return value;
 }
 
+// A product of two values, both of one scale.
+static tn_status fold_product(tn_graph *graph, tn_pass_context *context, sum *s, tn_node *node, bool *done)
+{
+    const tn_matmul_attr *matmul = s->product->attr;
+    if (s->product->op != &tn_op_matmul || s->product->n_in != 2 || matmul->trans_a || matmul->trans_b || matmul->alpha != 1 ||
+        matmul->act.code != TN_LOOP_CONST || s->w.count != 1 || s->x.x->shape.rank < 2 || s->w.x->shape.rank < 2) {
+        return TN_OK;
+    }
+    const tn_qmatmul_attr attr = {.q = bounds(context, s)};
+    *done = true;
+    return replace(graph, context, s, node, &tn_op_qlinear_matmul, &attr, NULL);
+}
+
 static tn_status fold_matmul(tn_graph *graph, tn_pass_context *context, sum *s, tn_node *node, bool *done)
 {
     tn_node *product = s->product;
@@ -209,6 +222,7 @@ tn_status tn_fold_sum(tn_graph *graph, tn_pass_context *context, tn_node *node, 
     s.from[s.n_from++] = s.product;
     return s.product->op == &tn_op_conv     ? fold_conv(graph, context, &s, node, done)
            : s.product->op == &tn_op_deconv ? fold_deconv(graph, context, &s, node, done)
+           : !s.w.x->constant               ? fold_product(graph, context, &s, node, done)
                                             : fold_matmul(graph, context, &s, node, done);
 }
 

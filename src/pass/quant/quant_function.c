@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Functions of one quantised value (quant.h): what lies between a dequantise and a quantise and reads, besides, only single constants or
-// one constant for each channel. Its values for all integers, or for some of them, are computed by the reference kernels.
+// Functions of one quantised value (quant.h): what lies between a dequantise and a quantise and reads, besides, only single constants, perhaps
+// dequantised ones, or one constant for each channel. Its values for all integers, or for some of them, are computed by the reference kernels.
 // Ownership: views borrow from the graph. Threads: one per graph.
 #include "pass/quant/quant.h"
 
@@ -36,6 +36,15 @@ static bool is_channels(const tn_value *value, int64_t *channels, int *after)
     return false;
 }
 
+static bool add_node(tn_quant_function *f, tn_node *node)
+{
+    if (f->n_nodes == TN_QUANT_NODES) {
+        return false;
+    }
+    f->node[f->n_nodes++] = node;
+    return true;
+}
+
 // Collects what makes `value`; false: it is no function of one quantised tensor.
 static bool collect(tn_quant_function *f, const tn_value *value, int depth)
 {
@@ -43,6 +52,9 @@ static bool collect(tn_quant_function *f, const tn_value *value, int depth)
     double constant;
     int64_t channels;
     int after;
+    if (tn_dequantised_any(value, &q) && tn_scalar(q.x, &constant)) {
+        return index_of(f, value) >= 0 || add_node(f, value->producer);
+    }
     if (tn_dequantised_any(value, &q) && q.count == 1) {
         const bool first = f->x.x == NULL;
         if (first) {
@@ -71,13 +83,7 @@ static bool collect(tn_quant_function *f, const tn_value *value, int depth)
             return false;
         }
     }
-    if (index_of(f, value) < 0) {
-        if (f->n_nodes == TN_QUANT_NODES) {
-            return false;
-        }
-        f->node[f->n_nodes++] = node;
-    }
-    return true;
+    return index_of(f, value) >= 0 || add_node(f, node);
 }
 
 bool tn_function_of(tn_quant_function *f, const tn_value *value)

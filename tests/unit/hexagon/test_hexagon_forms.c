@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operators that reach the DSP in another form: transposed convolutions as convolutions of their phases, linear resizing and layer
-// normalisation in integers. What was written dequantise - compute - quantise is one sub-flow of integers, with the bits of the CPU's references and within a step of the floats. Skipped where
+// Operators that reach the DSP in another form: transposed convolutions as convolutions of their phases, linear resizing, layer
+// normalisation and products of two values in integers, and a block of attention made of all of it. What was written dequantise - compute - quantise is one sub-flow of integers, with the bits of the CPU's references and within a step of the floats. Skipped where
 // there is no emulator.
 #include "hex_bench.h"
 
 #include "ops/nn/op_conv.h"
+#include "ops/nn/op_matmul.h"
 #include "ops/nn/op_norm.h"
+#include "ops/quant/op_qlinear.h"
 #include "ops/quant/op_qmap.h"
 #include "ops/quant/op_quantize.h"
 #include "ops/vision/op_qresize.h"
@@ -273,9 +275,150 @@ static void test_norm_floats(void **state)
     }
 }
 
+// ---- products of two values ----
+
+static void product_one(const char *a, const char *b, const char *scale, bool is_signed, bool bound)
+{
+    hex_bench b_;
+    char text[2048];
+    const int n = snprintf(text, sizeof text,
+                           "graph \"g\" (%%q: uint8[1,8,12,12]) -> (%%y)\n"
+                           "  %%f = dequantize_linear(%%q, %%xs: const float32[](0.02), %%xz: const uint8[](120))\n"
+                           "  %%g = sigmoid(%%f)\n"
+                           "  %%h = quantize_linear(%%g, %%hs: const float32[](0.0039), %%hz: const %s[](%s))\n"
+                           "  %%v = dequantize_linear(%%h, %%hs, %%hz)\n"
+                           "  %%a = reshape(%%f, %%as: const int64%s)\n"
+                           "  %%b = reshape(%%v, %%bs: const int64%s)\n"
+                           "  %%d = matmul(%%a, %%b)\n"
+                           "%s",
+                           is_signed ? "int8" : "uint8", is_signed ? "-128" : "0", a, b, bound ? "  %r = relu(%d)\n" : "");
+    (void)snprintf(text + n, sizeof text - (size_t)n,
+                   "  %%y = quantize_linear(%%%c, %%ys: const float32[](%s), %%yz: const uint8[](90))\n", bound ? 'r' : 'd', scale);
+    hex_bench_open(&b_, text, false);
+    assert_int_equal(count_of(b_.graph, &tn_op_matmul), 0);
+    assert_int_equal(count_of(b_.graph, &tn_op_qlinear_matmul), 1);
+    assert_int_equal(count_of(b_.graph, &tn_op_dequantize_linear), 0);
+    compare_places(&b_, text, 50);
+    hex_bench_close(&b_);
+}
+
+static void test_product(void **state)
+{
+    if (!hex_bench_present()) {
+        skip();
+    }
+    product_one("[4](1,8,12,12)", "[4](1,8,12,12)", "0.1", false, false);
+    product_one("[3](12,8,12)", "[3](12,12,8)", "0.11", true, true);
+    product_one("[2](8,144)", "[2](144,8)", "0.7", false, true);
+    product_one("[2](144,8)", "[2](8,144)", "0.09", true, false);
+    product_one("[4](2,3,64,3)", "[4](2,3,3,64)", "0.05", false, false);
+}
+
+// ---- a block of attention ----
+
+typedef struct words {
+    char text[16384];
+    size_t n;
+} words;
+
+// A line, with @ for the name of what it makes.
+static void line(words *w, const char *name, const char *text)
+{
+    for (; *text; text++) {
+        const int n = *text == '@' ? snprintf(w->text + w->n, sizeof w->text - w->n, "%s", name)
+                                   : snprintf(w->text + w->n, sizeof w->text - w->n, "%c", *text);
+        w->n += (size_t)n;
+        assert_true(w->n < sizeof w->text);
+    }
+}
+
+// %name, quantised and dequantised, as %name_.
+static void rounded(words *w, const char *name, const char *scale)
+{
+    char text[256];
+    (void)snprintf(text, sizeof text, "  %%@q = quantize_linear(%%@, %%@s: const float32[](%s), %%@z: const uint8[](128))\n"
+                   "  %%@_ = dequantize_linear(%%@q, %%@s, %%@z)\n", scale);
+    line(w, name, text);
+}
+
+// %name_: a product of %from_ with weights [inner, columns], and then a bias, as quantising tools leave it.
+static void linear(words *w, const char *name, const char *from, const char *shape, const char *columns)
+{
+    char text[512], product[8];
+    (void)snprintf(product, sizeof product, "%sm", name);
+    (void)snprintf(text, sizeof text, "  %%%sw = dequantize_linear(%%@w8: const int8[%s], %%@ws: const float32[](0.002))\n"
+                   "  %%@ = matmul(%%%s_, %%%sw)\n", product, shape, from, product);
+    line(w, product, text);
+    rounded(w, product, "0.03");
+    (void)snprintf(text, sizeof text, "  %%@b = dequantize_linear(%%@b8: const uint8[%s], %%@bs: const float32[](0.002), %%@bz: const uint8[](110))\n"
+                   "  %%@ = add(%%%s_, %%@b)\n", columns, product);
+    line(w, name, text);
+    rounded(w, name, "0.031");
+}
+
+// Normalised, three products, scores of four heads, softmax, their mean of the values, a product, the sum; normalised, a product, gelu
+// written out with constants that are quantised, a product, the sum.
+static void test_attention(void **state)
+{
+    static words w;
+    hex_bench b;
+    if (!hex_bench_present()) {
+        skip();
+    }
+    w.n = 0;
+    line(&w, "", "graph \"g\" (%q: uint8[1,8,12,12]) -> (%y)\n"
+                 "  %f_ = dequantize_linear(%q, %xs: const float32[](0.02), %xz: const uint8[](120))\n"
+                 "  %x_ = reshape(%f_, %rows: const int64[3](1,12,96))\n");
+    line(&w, "l", "  %@ = layer_norm(%x_, %@g: const float32[96], %@b: const float32[96]) {axis=-1}\n");
+    rounded(&w, "l", "0.05");
+    linear(&w, "k", "l", "96,96", "96");
+    linear(&w, "u", "l", "96,96", "96");
+    linear(&w, "v", "l", "96,96", "96");
+    for (int i = 0; i < 3; i++) {
+        static const char *const names[] = {"k", "u", "v"};
+        line(&w, names[i], "  %@h = reshape(%@_, %@hs: const int64[4](1,12,4,24))\n");
+        line(&w, names[i], i ? "  %@t = transpose(%@h) {perm=[0,2,1,3]}\n" : "  %@t = transpose(%@h) {perm=[0,2,3,1]}\n");
+    }
+    line(&w, "s", "  %@ = matmul(%ut, %kt)\n");
+    rounded(&w, "s", "0.1");
+    line(&w, "c", "  %@c = dequantize_linear(%@c8: const uint8[](255), %@cs: const float32[](0.0008), %@cz: const uint8[](0))\n  %@ = mul(%s_, %@c)\n");
+    rounded(&w, "c", "0.02");
+    line(&w, "p", "  %@ = softmax(%c_) {axis=-1}\n"
+                  "  %@q = quantize_linear(%@, %@s: const float32[](0.00392), %@z: const uint8[](0))\n  %@_ = dequantize_linear(%@q, %@s, %@z)\n");
+    line(&w, "o", "  %@ = matmul(%p_, %vt)\n");
+    rounded(&w, "o", "0.02");
+    line(&w, "o", "  %@t = transpose(%@_) {perm=[0,2,1,3]}\n  %@r_ = reshape(%@t, %rows)\n");
+    linear(&w, "j", "or", "96,96", "96");
+    line(&w, "a", "  %@ = add(%j_, %x_)\n");
+    rounded(&w, "a", "0.04");
+    line(&w, "m", "  %@ = layer_norm(%a_, %@g: const float32[96], %@b: const float32[96]) {axis=-1}\n");
+    rounded(&w, "m", "0.05");
+    linear(&w, "d", "m", "96,192", "192");
+    line(&w, "e", "  %@r = dequantize_linear(%@r8: const uint8[](255), %@rs: const float32[](0.0055458), %@rz: const uint8[](0))\n"
+                  "  %@d = div(%d_, %@r)\n  %@ = erf(%@d)\n");
+    rounded(&w, "e", "0.0079");
+    line(&w, "i", "  %@o = dequantize_linear(%@o8: const uint8[](255), %@os: const float32[](0.0039216), %@oz: const uint8[](0))\n  %@ = add(%e_, %@o)\n");
+    rounded(&w, "i", "0.0158");
+    line(&w, "g", "  %@ = mul(%d_, %i_)\n");
+    rounded(&w, "g", "0.06");
+    line(&w, "h", "  %@h = dequantize_linear(%@h8: const uint8[](255), %@hs: const float32[](0.0019608), %@hz: const uint8[](0))\n  %@ = mul(%g_, %@h)\n");
+    rounded(&w, "h", "0.03");
+    linear(&w, "n", "h", "192,96", "96");
+    line(&w, "t", "  %@ = add(%n_, %a_)\n  %y = quantize_linear(%t, %ts: const float32[](0.05), %tz: const uint8[](128))\n");
+    hex_bench_open(&b, w.text, false);
+    assert_int_equal(count_of(b.graph, &tn_op_dequantize_linear), 0);
+    assert_int_equal(count_of(b.graph, &tn_op_qlinear_matmul), 8);
+    assert_int_equal(count_of(b.graph, &tn_op_qlinear_layer_norm), 2);
+    // Scaling, erf, what is added to it and the half of its product.
+    assert_int_equal(count_of(b.graph, &tn_op_qlinear_table), 4);
+    compare_places(&b, w.text, 0);
+    hex_bench_close(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_deconv), cmocka_unit_test(test_resize), cmocka_unit_test(test_resize_roundings),
-                                       cmocka_unit_test(test_resize_floats), cmocka_unit_test(test_norm), cmocka_unit_test(test_norm_floats)};
+                                       cmocka_unit_test(test_resize_floats), cmocka_unit_test(test_norm), cmocka_unit_test(test_norm_floats),
+                                       cmocka_unit_test(test_product), cmocka_unit_test(test_attention)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,7 +4,8 @@
 #include "exec/hexagon/dsp/hx_graph.h"
 
 #define TN_HX_LIST(X)                                                                                                 \
-    X(CONV, conv) X(DECONV, deconv) X(MATMUL, matmul) X(AVERAGE_POOL, average_pool) X(MAX_POOL, max_pool)             \
+    X(CONV, conv) X(DECONV, deconv) X(MATMUL, matmul) X(PRODUCT, product)                                             \
+    X(AVERAGE_POOL, average_pool) X(MAX_POOL, max_pool)                                                               \
     X(MEAN, mean) X(ADD, add) X(SOFTMAX, softmax) X(LAYER_NORM, layer_norm)                                            \
     X(SUB, sub) X(MUL, mul) X(MIN, min) X(MAX, max) X(LUT, lut) X(QUANTISE, quantise) X(DEQUANTISE, dequantise)       \
     X(CONCAT, concat) X(COPY, copy) X(RESIZE, resize) X(CLAMP, clamp)                                      \

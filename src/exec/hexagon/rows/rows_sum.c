@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions and matrix products for the DSP. Weights go as int8 without zero point: uint8 ones with zero point 128 are the same
-// numbers with the top bit turned.
+// numbers with the top bit turned. Products of two values that are computed have an operator of their own.
 // Ownership: const data. Threads: any.
 #include "base/macros.h"
 #include "exec/hexagon/hex_window.h"
@@ -8,6 +8,8 @@
 #include "ops/quant/op_qlinear.h"
 
 #include <math.h>
+
+#define LONGEST_ROW 32768        // of a product of two values
 
 enum { X, X_SCALE, X_ZERO, W, W_SCALE, W_ZERO, Y_SCALE, Y_ZERO, BIAS };     // operands of both
 
@@ -173,10 +175,54 @@ static void encode_matmul(tn_hex_encoder *e, const tn_query *query, const uint32
     tn_hex_node_end(e);
 }
 
+// ---- products of two values ----
+
+// Both are computed; leading dims are the same, scales are one number each.
+static bool match_product(const tn_query *query, const char **why)
+{
+    const tn_qmatmul_attr *attr = query->attr;
+    const tn_tensor *a = query->in[X], *b = query->in[W];
+    const int rank = a->shape.rank;
+    *why = "a product of two values, of other dims before the last two or with a bias";
+    if (a->data || b->data || rank < 2 || b->shape.rank != rank || operand(query, BIAS)) {
+        return false;
+    }
+    for (int d = 0; d < rank - 2; d++) {
+        if (a->shape.dims[d] != b->shape.dims[d]) {
+            return false;
+        }
+    }
+    *why = "operand and result are not of one byte type";
+    if (!is_byte(a) || !is_byte(b) || query->out[0]->dtype != a->dtype) {
+        return false;
+    }
+    *why = "scales or zero points that are no constants or not one for all, or very long rows";
+    for (int i = X_SCALE; i <= Y_ZERO; i++) {
+        const tn_tensor *one = i == W ? NULL : operand(query, i);
+        if (one && (!one->data || tn_tensor_count(one) != 1)) {
+            return false;
+        }
+    }
+    return a->shape.dims[rank - 1] <= LONGEST_ROW && good_factors(query, &attr->q, 1);
+}
+
+static void encode_product(tn_hex_encoder *e, const tn_query *query, const uint32_t *in, const uint32_t *out)
+{
+    const tn_qmatmul_attr *attr = query->attr;
+    tn_hex_node_begin(e, TN_HEX_OP_PRODUCT);
+    tn_hex_operand(e, in[X]);
+    tn_hex_operand(e, in[W]);
+    tn_hex_result(e, out[0]);
+    requant_attrs(e, query, &attr->q, 1);
+    tn_hex_node_end(e);
+}
+
+static const int8_t product_zeros[] = {X_ZERO, X, W_ZERO, W, Y_ZERO, TN_HEX_RESULT, -1};
 static const int8_t zeros[] = {X_ZERO, X, Y_ZERO, TN_HEX_RESULT, -1};
 
 static const tn_hex_row rows[] = {
     {.op = &tn_op_qlinear_conv, .match = match_conv, .encode = encode_conv, .zeros = zeros, .macs_per_ns = 1.5, .element_ns = 0.05},
+    {.op = &tn_op_qlinear_matmul, .match = match_product, .encode = encode_product, .zeros = product_zeros, .macs_per_ns = 1, .element_ns = 0.1},
     {.op = &tn_op_qlinear_matmul, .match = match_matmul, .encode = encode_matmul, .zeros = zeros, .macs_per_ns = 1.5, .element_ns = 0.05},
 };
 const tn_hex_row_list tn_hex_rows_sum = {rows, TN_COUNT(rows)};

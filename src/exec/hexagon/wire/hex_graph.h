@@ -54,6 +54,8 @@ enum {
 //                 is xz. group = C is depthwise, M a multiple of C. STRIDES PADS DILATIONS GROUP ROUNDING MULTIPLIER SHIFT CLAMP
 // deconv          x [N,C,H,W], w const s8 [C,M/group,kh,kw], bias -> y: transposed convolution, otherwise as conv
 // matmul          x [...,K], w const s8 [K,N] (TRANSPOSE: [N,K]), bias const s32 [N] or absent -> y [...,N]. As conv; N words
+// product         a [...,M,K], b [...,K,N] of any byte type, the same leading dims -> y [...,M,N] of a's type.
+//                 y = clamp(requant(sum (a - az) * (b - bz)) + yz), K at most 32768. 1 word of MULTIPLIER and SHIFT. ROUNDING CLAMP
 // average_pool    x [N,C,H,W] -> y. acc = sum (x - xz) over the elements that count, n of them; SCALES and MULTIPLIER as here:
 //                 float_rne: SCALES {xs / ys}, tn_requant_rne(acc, scale / (float)n); fixed_q31: MULTIPLIER, SHIFT with kh * kw
 //                 words, those of n at place n - 1. KERNEL STRIDES PADS COUNT_PAD ROUNDING CLAMP
@@ -94,7 +96,8 @@ enum {
 // wide_max_pool, wide_resize    as max_pool and resize nearest
 // wide_quantise, wide_dequantise    as quantise and dequantise
 #define TN_HEX_OPS(X)                                                                                                 \
-    X(CONV, "conv", 1) X(DECONV, "deconv", 1) X(MATMUL, "matmul", 1) X(AVERAGE_POOL, "average_pool", 1)               \
+    X(CONV, "conv", 1) X(DECONV, "deconv", 1) X(MATMUL, "matmul", 1) X(PRODUCT, "product", 1)                          \
+    X(AVERAGE_POOL, "average_pool", 1)                                                                                \
     X(MAX_POOL, "max_pool", 1) X(MEAN, "mean", 1) X(ADD, "add", 1) X(SUB, "sub", 1) X(MUL, "mul", 1) X(MIN, "min", 1) \
     X(MAX, "max", 1) X(LUT, "lut", 1) X(SOFTMAX, "softmax", 1) X(LAYER_NORM, "layer_norm", 2)                         \
     X(QUANTISE, "quantise", 1) X(DEQUANTISE, "dequantise", 1) X(CONCAT, "concat", 1) X(COPY, "copy", 1)               \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // add, sub, mul, min, max of two quantised operands with broadcast. Equal shapes and one value per channel (QUAD) go by vectors; other
-// broadcasts element by element.
+// broadcasts by vectors along rows of the last axis, and element by element where these are short.
 //
 // float_rne: the quotient of each operand's scale and the result's as a Q31 multiplier gives the result with F bits of fraction; as in
 // hx_requant.h, lanes whose fraction is too near to one half are done again by the scalar definition.
@@ -10,7 +10,7 @@
 #include "exec/hexagon/wire/hex_control.h"
 
 enum { KIND_SAME, KIND_CHANNEL, KIND_ANY };   // how b (or a) is broadcast
-enum { CHUNK_VECTORS = 64 };
+enum { CHUNK_VECTORS = 64, SHORT_ROW = 8 };
 
 typedef struct binary_plan {
     tn_requant_pair pair;        // in the terms of the types outside
@@ -320,7 +320,12 @@ static void any_tile(void *context, uint32_t row)
         }
     }
     uint8_t *to = y->data + row * (uint32_t)n;
-    for (int32_t i = 0; i < n; i++) {
+    for (int32_t i = 0; i < n && n >= SHORT_ROW; i += TN_HX_VECTOR) {
+        const HVX_Vector a = step[0] ? tn_hx_load_bytes(at[0] + i, n - i) : tn_hx_splat_byte(*at[0]);
+        const HVX_Vector b = step[1] ? tn_hx_load_bytes(at[1] + i, n - i) : tn_hx_splat_byte(*at[1]);
+        tn_hx_store_bytes(to + i, bytes_of(run->plan, a, b), n - i);
+    }
+    for (int32_t i = 0; i < n && n < SHORT_ROW; i++) {
         to[i] = (uint8_t)scalar_of(run->plan, *at[0], *at[1]);
         at[0] += step[0];
         at[1] += step[1];
