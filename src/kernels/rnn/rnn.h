@@ -10,7 +10,8 @@
 // r is larger than the second-level cache in many nets. Odd steps take its groups from last to first, so that what the step before read
 // last is read first.
 // Rows of bf16 keep r as pairs, [hidden unit / V][k / 2][gate][V][2], take one sequence, and no gru in two parts; w is packed for
-// kernels/bgemm.
+// kernels/bgemm. Joint pairs are multiplied as floats: the even number of k is the pair moved up by 16 bits, the odd one the pair as it is, whose
+// upper half is rounded so that both halves together are nearest to it.
 // Ownership: borrows everything; parameters live in the plan's arena. Threads: any.
 #ifndef TN_RNN_H
 #define TN_RNN_H
@@ -36,6 +37,7 @@ typedef struct tn_rnn {
     size_t w_elements;           // of one direction, packed
     size_t r_bytes;              // of an element of r
     int64_t r_steps;             // of k that r has: pairs are whole
+    bool joint;                  // pairs are
     size_t inputs_at, h_at, c_at, reset_at;
 } tn_rnn;
 
@@ -57,6 +59,7 @@ bool tn_rnn_match_bf16(const tn_query *query, const char **why);
 double tn_rnn_cost_bf16_avx512bf16(const tn_query *query);
 double tn_rnn_cost_bf16_amx(const tn_query *query);
 tn_status tn_rnn_prepare_bf16(tn_prepare *prepare);
+tn_status tn_rnn_prepare_joint(tn_prepare *prepare);   // joint pairs
 
 #define TN_RNN_TIER(tier)                               \
     double tn_rnn_cost_##tier(const tn_query *query);   \

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Recurrent layers with weights of bf16: the tile registers of AMX multiply the inputs, AVX512-BF16 the state.
+// Recurrent layers with weights of bf16: the tile registers of AMX multiply the inputs, floats the state.
 // Ownership: const data. Threads: any.
 #include "kernels/bgemm/bgemm.h"
 #include "kernels/rnn/rnn.h"
 #include "kernels/simd/vec.h"
 
+#define RNN_JOINT 1
 #include "kernels/rnn/rnn_bf16.inc"
 
 static const tn_rnn_isa isa = {&tn_tiles_avx512, &tn_btiles_amx, rnn_lstm, rnn_gru, rnn_reset, rnn_update, rnn_product};
 
 static tn_status run(const tn_call *call) { return tn_rnn_run(call, &isa); }
 
-static const tn_kernel rows[] = {TN_RNN_ROW(lstm, amx, TN_IMPL_AMX, TN_CPU_AVX512 | TN_CPU_AVX512BF16 | TN_CPU_AMX), TN_RNN_ROW(gru, amx, TN_IMPL_AMX, TN_CPU_AVX512 | TN_CPU_AVX512BF16 | TN_CPU_AMX)};
+static const tn_kernel rows[] = {TN_RNN_ROW(lstm, amx, TN_IMPL_AMX, TN_CPU_AVX512 | TN_CPU_AVX512BF16 | TN_CPU_AMX, tn_rnn_prepare_joint), TN_RNN_ROW(gru, amx, TN_IMPL_AMX, TN_CPU_AVX512 | TN_CPU_AVX512BF16 | TN_CPU_AMX, tn_rnn_prepare_joint)};
 
 TN_EXPORT_KERNELS(rnn_bf16_amx, rows);

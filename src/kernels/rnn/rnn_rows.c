@@ -7,6 +7,8 @@
 #include "base/macros.h"
 #include "kernels/gemm/scratch.h"
 
+#include <math.h>
+
 // Operands and results, in ONNX order.
 enum { X, W, R, BIAS, LENGTHS, INITIAL_H, INITIAL_C, PEEPHOLES };
 
@@ -212,6 +214,20 @@ static void pack_r(void *dst, const tn_query *query, const void *params)
     }
 }
 
+// What is less counts as this, so that no factor is denormal.
+#define JOINT_LEAST 0x1p-100f
+
+// The upper half of a float that is nearest to `value` when the lower half is `low`: no further off than a bf16.
+static uint16_t joint_half(float value, uint16_t low)
+{
+    const float least = fabsf(value) < JOINT_LEAST ? copysignf(JOINT_LEAST, value) : value;
+    uint32_t bits;
+    memcpy(&bits, &least, sizeof bits);
+    const uint32_t high = (bits - low + 0x8000u) >> 16;
+    // A number near infinity stays one.
+    return (uint16_t)(isnan(value) || (high & 0x7f80u) != 0x7f80u ? high : (high & 0x8000u) | 0x7f7fu);
+}
+
 // One vector of columns as pairs, pairs `step` elements apart.
 static void pack_pairs(uint16_t *to, ptrdiff_t step, const void *from, const tn_rnn *d, int64_t direction, int64_t column)
 {
@@ -221,7 +237,8 @@ static void pack_pairs(uint16_t *to, ptrdiff_t step, const void *from, const tn_
             const int64_t row = row_of(d, column + lane), at = (direction * d->gates * d->hidden + row) * d->hidden;
             for (int64_t i = i0; i < i1; i++) {
                 const float value = row < 0 || i >= d->hidden ? 0.0f : tn_load_f32(from, (size_t)(at + i));
-                to[i / 2 * step + 2 * lane + i % 2] = tn_bf16_from_f32(value);
+                uint16_t *pair = to + i / 2 * step + 2 * lane;
+                pair[i % 2] = d->joint && i % 2 ? joint_half(value, pair[0]) : tn_bf16_from_f32(value);
             }
         }
     }
@@ -328,12 +345,13 @@ static void round_inputs(const tn_bgemm *gemm, uint16_t *to, int64_t image, int6
     }
 }
 
-tn_status tn_rnn_prepare_bf16(tn_prepare *prepare)
+static tn_status prepare_pairs(tn_prepare *prepare, bool joint)
 {
     tn_rnn *d;
     size_t rows, w_bytes, r_bytes;
     TN_TRY(tn_prepare_params(prepare, sizeof *d, (void **)&d));
     describe_bf16(d, prepare->query);
+    d->joint = joint;
     d->product = (tn_bgemm){.images = 1, .m = d->steps, .n = d->columns, .lines = tn_bgemm_lines(d->inputs), .round = round_inputs, .c_row = d->columns,
                             .c_vec = TN_BGEMM_LANES, .alpha = 1.0f, .beta = 1.0f};
     TN_TRY(tn_bgemm_prepare(&d->product, prepare, d->product.lines));
@@ -349,10 +367,13 @@ tn_status tn_rnn_prepare_bf16(tn_prepare *prepare)
     TN_TRY(tn_scratch_add(prepare, directions, (size_t)d->h_row * sizeof(float), &d->c_at));
     const uint64_t variant = tn_gemm_variant(d->facts->lanes, 2, d->inputs, d->columns, d->gates == 4);
     prepare->packs[0] = (tn_pack){.operand = W, .id = "rnn_bf16_w", .variant = variant, .bytes = w_bytes, .pack = pack_w_bf16};
-    prepare->packs[1] = (tn_pack){.operand = R, .id = "rnn_bf16_r", .variant = variant, .bytes = r_bytes, .pack = pack_r_bf16};
+    prepare->packs[1] = (tn_pack){.operand = R, .id = joint ? "rnn_bf16_r_joint" : "rnn_bf16_r", .variant = variant, .bytes = r_bytes, .pack = pack_r_bf16};
     prepare->n_packs = 2;
     return d->has_bias ? add_pack(prepare, d, BIAS, "rnn_f32_bias", 2, 1, pack_bias) : TN_OK;
 }
+
+tn_status tn_rnn_prepare_bf16(tn_prepare *prepare) { return prepare_pairs(prepare, false); }
+tn_status tn_rnn_prepare_joint(tn_prepare *prepare) { return prepare_pairs(prepare, true); }
 
 // ---- running ----
 

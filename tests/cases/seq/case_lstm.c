@@ -92,7 +92,7 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
     c->n_out = l.flags & ONE_RESULT ? 1 : lstm ? 3 : 2;
     c->rel = 1e-4;
     c->abs = 1e-5;
-    c->rounded_abs = 0x1p-6;   // the state of each step
+    c->rounded_abs = 0x1p-5;   // of each step, and what the steps before made of it
     return true;
 }
 
