@@ -118,7 +118,7 @@ static bool describe(direct *d, const tn_query *query, const tn_tile_facts *fact
     d->product = d->block > 0 && s->groups == 1 && s->in[1] * s->in[2] * s->out[1] * s->out[2] == 1 && s->kernel[1] * s->kernel[2] == 1 &&
                  s->pad[1] == 0 && s->pad[2] == 0 && s->n <= TN_STREAM_MAX_P && s->c % d->lanes == 0 && s->m % d->block == 0;
     d->q = d->product ? 2 : tn_tile_choose_q(facts, s->out[2], d->vectors);
-    d->points = facts->strips && d->q == 2 && facts->lanes == d->block && !d->plain_in && s->kernel[1] * s->kernel[2] == 1 && s->out[1] == 1 &&
+    d->points = facts->strips & TN_STRIPS_POINTS && d->q == 2 && facts->lanes == d->block && !d->plain_in && s->kernel[1] * s->kernel[2] == 1 && s->out[1] == 1 &&
                 s->in[1] == 1 && s->stride[2] == 1 && s->pad[2] == 0 && s->out[2] == s->in[2];
     if (d->q * facts->lanes > d->block && facts->lanes < d->block) {
         d->q = d->block / facts->lanes;   // vectors of a tile are one fixed step apart: not past the block

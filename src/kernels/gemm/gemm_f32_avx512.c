@@ -14,6 +14,8 @@ TN_INLINE tn_vf load_bf16(const uint16_t *p)
 
 #include "kernels/gemm/gemm_pack.inc"
 #include "kernels/gemm/tile.inc"
+#define STRIP_PLAIN 1
+#include "kernels/gemm/strip.inc"
 
 TILE(1, 1) TILE(2, 1) TILE(3, 1) TILE(4, 1) TILE(5, 1) TILE(6, 1) TILE(7, 1)
 TILE(8, 1) TILE(9, 1) TILE(10, 1) TILE(11, 1) TILE(12, 1) TILE(13, 1) TILE(14, 1)
@@ -22,6 +24,8 @@ TILE(8, 2) TILE(9, 2) TILE(10, 2) TILE(11, 2) TILE(12, 2) TILE(13, 2) TILE(14, 2
 TILE(1, 3) TILE(2, 3) TILE(3, 3) TILE(4, 3) TILE(5, 3) TILE(6, 3) TILE(7, 3)
 TILE(8, 3) TILE(9, 3)
 TILE(1, 4) TILE(2, 4) TILE(3, 4) TILE(4, 4) TILE(5, 4) TILE(6, 4)
+
+STRIP(10) STRIP(11) STRIP(12) STRIP(13) STRIP(14)
 
 STREAM(1, 1) STREAM(1, 2) STREAM(1, 3) STREAM(1, 4) STREAM(1, 5) STREAM(1, 6)
 STREAM(2, 1) STREAM(2, 2) STREAM(2, 3)
@@ -38,7 +42,7 @@ const tn_tiles tn_tiles_avx512 = {
     TILES_STREAMS,
     activate,
     pack_vector,
-    {NULL},
+    {NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, strip_10, strip_11, strip_12, strip_13, strip_14},
 };
 
 static tn_status run_matmul(const tn_call *call)

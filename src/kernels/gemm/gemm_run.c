@@ -226,13 +226,19 @@ static void run_strip(const grid *w, const matrix *x, const unit *u, int64_t gro
     }
 }
 
+static bool has_strips(const tn_tiles *tiles, int64_t rows)
+{
+    const int64_t cuts = tn_tile_cuts(rows, tiles->facts->max_p[2]), each = rows / cuts;
+    return tiles->strip[each - 1] && (rows % cuts == 0 || tiles->strip[each]);
+}
+
 // A tile's rows and the next one's, which it asks for, are more than a set of the first-level cache holds: where they would fall into one, the
 // steps of an item are copied with a gap between the rows. They then also use all of the second-level cache.
 static void run_strips(const grid *w, const matrix *x, const unit *u, float *room)
 {
     const tn_gemm *g = w->gemm;
     const int width = 2 * g->tiles->facts->lanes;
-    const bool copy = room && u->g1 - u->g0 > 1;
+    const bool copy = room && u->g1 - u->g0 > 1, there = has_strips(g->tiles, u->m1 - u->m0);
     const ptrdiff_t a_row = copy ? g->strip_steps + TN_GEMM_GAP : g->lda;
     for (int64_t k0 = 0; k0 < g->k; k0 += g->strip_steps) {
         const int64_t k1 = TN_MIN(g->k, k0 + g->strip_steps);
@@ -244,7 +250,7 @@ static void run_strips(const grid *w, const matrix *x, const unit *u, float *roo
             a = room;
         }
         for (int64_t group = u->g0; group < u->g1; group++) {
-            if ((group + 1) * width <= g->n) {
+            if (there && (group + 1) * width <= g->n) {
                 run_strip(w, x, u, group, k0, k1, a, a_row, x->b + (group + 1 < u->g1 ? (group + 1) * width * g->k + k0 * width : 0));
             } else {
                 run_group(w, x, u, group, k0, k1, NULL, NULL);
@@ -385,7 +391,8 @@ void tn_gemm_run(tn_workers *workers, const tn_gemm *gemm)
 static void block_strips(tn_gemm *gemm, const tn_tile_facts *facts, double cache)
 {
     const int64_t p = facts->max_p[2], k = TN_MAX(1, gemm->k), tiles = tn_tile_cuts(gemm->m, p);
-    gemm->strips = facts->strips && gemm->q == 2 && gemm->k > 0 && (tiles > STRIP_TILES || (tiles == 1 && gemm->m > TN_STREAM_MAX_P));
+    const bool rows = tiles > STRIP_TILES ? facts->strips & TN_STRIPS_MANY : tiles == 1 && gemm->m > TN_STREAM_MAX_P && facts->strips & TN_STRIPS_ALONE;
+    gemm->strips = rows && gemm->q == 2 && gemm->k > 0 && (k <= STRIP_STEPS || facts->strips & TN_STRIPS_LONG);
     if (!gemm->strips) {
         return;
     }

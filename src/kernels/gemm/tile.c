@@ -9,9 +9,9 @@
 // AVX-512: 32 registers of 16. AVX2: 16 registers of 8. Portable: 16-byte vectors and 16 of them at least. fma_per_ns is that of
 // a core at about 4 GHz with two multiply-add units (portable: multiplies and adds that take turns); broadcasts from lines of the
 // same offset do not quite reach two a cycle.
-const tn_tile_facts tn_tile_facts_avx512 = {16, {0, 14, 14, 9, 6}, 8.0, 6.4, false};
-const tn_tile_facts tn_tile_facts_avx2 = {8, {0, 12, 6, 4, 2}, 8.0, 6.4, true};
-const tn_tile_facts tn_tile_facts_portable = {4, {0, 8, 6, 2, 2}, 4.0, 8.0, false};
+const tn_tile_facts tn_tile_facts_avx512 = {16, {0, 14, 14, 9, 6}, 8.0, 6.4, TN_STRIPS_MANY};
+const tn_tile_facts tn_tile_facts_avx2 = {8, {0, 12, 6, 4, 2}, 8.0, 6.4, TN_STRIPS_MANY | TN_STRIPS_ALONE | TN_STRIPS_LONG | TN_STRIPS_POINTS};
+const tn_tile_facts tn_tile_facts_portable = {4, {0, 8, 6, 2, 2}, 4.0, 8.0, 0};
 
 void tn_tile_set_act(tn_tile *tile, const tn_act *act)
 {

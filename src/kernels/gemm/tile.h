@@ -85,13 +85,16 @@ typedef struct tn_strip {
 
 typedef void (*tn_strip_fn)(const tn_strip *strip);
 
+// Products of many rows; of one tile of rows; sums longer than a chunk too; pointwise convolutions.
+enum { TN_STRIPS_MANY = 1, TN_STRIPS_ALONE = 2, TN_STRIPS_LONG = 4, TN_STRIPS_POINTS = 8 };
+
 // What a tier's tiles look like, for code that chooses and packs: data without code of that tier.
 typedef struct tn_tile_facts {
     int lanes;                            // floats in a vector
     int max_p[TN_TILE_MAX_Q + 1];         // most rows by q; 0: there is no such tile
     double fma_per_ns;                    // vector multiply-adds of one core in a nanosecond, for cost
     double load_per_ns;                   // vector loads
-    bool strips;                          // there are tn_strip_fn of up to max_p[2] rows
+    int strips;                           // TN_STRIPS_*: where its tn_strip_fn pay; 0: there are none
 } tn_tile_facts;
 
 extern const tn_tile_facts tn_tile_facts_avx512, tn_tile_facts_avx2, tn_tile_facts_portable;
@@ -106,7 +109,7 @@ typedef struct tn_tiles {
     void (*activate)(float *v, int64_t count, const tn_act *act);   // v[i] = act(v[i])
     // One vector of columns for tn_gemm_pack: see gemm_pack.c.
     void (*pack_vector)(float *to, ptrdiff_t step, const float *from, ptrdiff_t row, ptrdiff_t column, int64_t k, int valid);
-    tn_strip_fn strip[TN_TILE_MAX_P];                               // [p - 1]; NULL where there is none
+    tn_strip_fn strip[TN_TILE_MAX_P];                               // [p - 1]; NULL where there is none, and a tile takes its place
 } tn_tiles;
 
 extern const tn_tiles tn_tiles_avx512, tn_tiles_avx2, tn_tiles_portable;
