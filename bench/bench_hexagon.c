@@ -2,8 +2,9 @@
 // What the host adds to a run on the DSP, and what a restart of the DSP costs, part by part.
 //
 //   bench_hexagon overhead MODEL [RUNS]      a run's time beyond the DSP's own: least, median; host processor time
-//   bench_hexagon restart MODEL [ROUNDS]     the program is killed and started again: least and median of each part
+//   bench_hexagon restart MODEL [ROUNDS [OTHER ...]]   the program is killed and started again: least and median of each part
 //
+// OTHER models have their sub-graphs in the same program: MODEL comes back as if it were alone, and what the others' then cost is told.
 // MODEL is quantised or has its parts on the DSP otherwise; inputs are zeros; dims that the model leaves open are 1.
 #include "bench_feed.h"
 #include "api/api.h"
@@ -16,7 +17,7 @@
 #include <string.h>
 #include <time.h>
 
-enum { MOST_ROUNDS = 2000, MOST_FLOWS = 64 };
+enum { MOST_ROUNDS = 2000, MOST_FLOWS = 64, MOST_OTHERS = 4 };
 
 static void give_up(const char *what)
 {
@@ -131,11 +132,24 @@ static void overhead(dsp *d, int runs)
 
 enum { STOP, START, START_CPU, HAND_OVER, HAND_OVER_CPU, RUN, ALL, PARTS };
 
-static void restart(dsp *d, int rounds)
+// Processor time of handing a model's sub-graphs over, under the lock.
+static double hand_over_cpu(const dsp *d)
+{
+    tn_diag diag = {.status = TN_OK};
+    const uint64_t before = process_ns(d->link);
+    for (int k = 0; k < d->n_flows; k++) {
+        if (tn_hex_flow_ready(d->flows[k], &diag) != TN_OK) {
+            give_up(diag.message);
+        }
+    }
+    return (double)(process_ns(d->link) - before) / 1e3;
+}
+
+static void restart(dsp *d, int rounds, const dsp *others, int n_others)
 {
     static const char *const names[PARTS] = {"the dead program is taken away", "a program that answers", "  its processor time",
                                              "buffers, graphs, weights, prepare", "  its processor time", "the run itself", "all but the run"};
-    static double us[PARTS][MOST_ROUNDS];
+    static double us[PARTS][MOST_ROUNDS], after[MOST_OTHERS][MOST_ROUNDS];
     tn_diag diag = {.status = TN_OK};
     for (int i = 0; i < rounds; i++) {
         kill(d->link->transport->process(d->link->state), SIGKILL);
@@ -149,17 +163,14 @@ static void restart(dsp *d, int rounds)
             give_up(diag.message);
         }
         us[START][i] = (double)((now = tn_clock_ns()) - at) / 1e3;
-        const uint64_t cpu = process_ns(d->link);
-        us[START_CPU][i] = (double)cpu / 1e3;
+        us[START_CPU][i] = (double)process_ns(d->link) / 1e3;
         at = now;
-        for (int k = 0; k < d->n_flows; k++) {
-            if (tn_hex_flow_ready(d->flows[k], &diag) != TN_OK) {
-                give_up(diag.message);
-            }
-        }
+        us[HAND_OVER_CPU][i] = hand_over_cpu(d);
         us[HAND_OVER][i] = (double)((now = tn_clock_ns()) - at) / 1e3;
-        us[HAND_OVER_CPU][i] = (double)(process_ns(d->link) - cpu) / 1e3;
         us[ALL][i] = (double)(now - begin) / 1e3;
+        for (int k = 0; k < n_others; k++) {
+            after[k][i] = hand_over_cpu(&others[k]);
+        }
         tn_hex_link_unlock(d->link);
         at = now;
         run(d);
@@ -168,23 +179,37 @@ static void restart(dsp *d, int rounds)
     for (int part = 0; part < PARTS; part++) {
         line(names[part], us[part], rounds);
     }
+    for (int k = 0; k < n_others; k++) {
+        line("then another's: processor time", after[k], rounds);
+    }
 }
 
 int main(int argc, char **argv)
 {
-    dsp d = {0};
-    tenon_model *model = NULL;
+    dsp d = {0}, others[MOST_OTHERS] = {0};
+    tenon_model *model = NULL, *of_others[MOST_OTHERS];
     if (argc < 3 || (strcmp(argv[1], "overhead") != 0 && strcmp(argv[1], "restart") != 0)) {
-        fprintf(stderr, "usage: bench_hexagon overhead|restart MODEL [COUNT]\n");
+        fprintf(stderr, "usage: bench_hexagon overhead|restart MODEL [COUNT [OTHER ...]]\n");
         return 2;
     }
     const bool restarts = strcmp(argv[1], "restart") == 0;
     const int asked = argc > 3 ? atoi(argv[3]) : restarts ? 40 : 500, count = asked < 1 ? 1 : asked > MOST_ROUNDS ? MOST_ROUNDS : asked;
+    const int n_others = argc > 4 ? argc - 4 < MOST_OTHERS ? argc - 4 : MOST_OTHERS : 0;
     open_dsp(&d, &model, argv[2]);
+    for (int i = 0; i < n_others; i++) {
+        open_dsp(&others[i], &of_others[i], argv[4 + i]);
+        if (others[i].link != d.link) {
+            give_up("the models have different programs");
+        }
+    }
     if (restarts) {
-        restart(&d, count);
+        restart(&d, count, others, n_others);
     } else {
         overhead(&d, count);
+    }
+    for (int i = 0; i < n_others; i++) {
+        tenon_session_destroy(others[i].session);
+        tenon_model_destroy(of_others[i]);
     }
     tenon_session_destroy(d.session);
     tenon_model_destroy(model);

@@ -204,6 +204,87 @@ static void test_lies(void **state)
     tn_graph_destroy(graph);
 }
 
+// Two models and one liar: what it tells one of them must not harm the other, nor what they give back.
+typedef struct believer {
+    tn_hex_device device;
+    const tn_graph *graph;
+    unsigned ran;
+} believer;
+
+static void *believe(void *context)
+{
+    believer *b = context;
+    static const uint8_t x[HEX_INPUT];
+    uint8_t y[HEX_INPUT], p[8 * 36];
+    tn_diag diag;
+    const tn_tensor in = {.dtype = TN_U8, .shape = {4, {1, 8, 12, 12}}, .data = (void *)(uintptr_t)x};
+    tn_tensor out[2] = {{.dtype = TN_U8, .shape = {4, {1, 8, 12, 12}}, .data = y}, {.dtype = TN_U8, .shape = {4, {1, 8, 6, 6}}, .data = p}};
+    const tn_tensor *const ins[] = {&in};
+    tn_tensor *const outs[] = {&out[0], &out[1]};
+    for (int i = 0; i < 4; i++) {
+        tn_hex_flow *flow = NULL;
+        tn_diag_clear(&diag);
+        const tn_flow_request request = {.graph = b->graph, .precision = "fp32", .diag = &diag};
+        tn_hex_buffer *buffer = tn_hex_buffer_take(b->device.link, 1000);
+        if (tn_hex_flow_make(&b->device, &request, &flow) == TN_OK) {
+            for (uint64_t k = 0; k < 4; k++) {
+                tn_diag_clear(&diag);
+                const tn_flow_run run = {.in = ins, .out = outs, .number = 1 + k / 2, .diag = &diag};
+                b->ran += tn_hex_flow_run(flow, &run) == TN_OK;
+            }
+            tn_hex_flow_release(flow);
+        }
+        tn_hex_buffer_give(b->device.link, buffer);
+    }
+    return NULL;
+}
+
+static void test_lies_to_two(void **state)
+{
+    static const char *const texts[2] = {
+        "graph \"g\" (%x: uint8[1,8,12,12]) -> (%y, %p)\n"
+        "  %y = qlinear_table(%x, %t: const uint8[256])\n  %p = max_pool(%y) {kernel=[2,2], strides=[2,2]}\n",
+        "graph \"g\" (%x: uint8[1,8,12,12]) -> (%y, %p)\n"
+        "  %y = qlinear_table(%x, %t: const uint8[256])\n  %p = max_pool(%x) {kernel=[2,2], strides=[2,2]}\n"};
+    tn_heap heap;
+    tn_diag diag;
+    tn_cpu cpu;
+    believer b[2];
+    pthread_t threads[2];
+    unsigned ran = 0, opened = 0;
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    tn_diag_clear(&diag);
+    tn_cpu_detect(&cpu);
+    tn_graph *graphs[2];
+    for (int i = 0; i < 2; i++) {
+        graphs[i] = tn_graph_parse(texts[i], &heap, &diag);
+        assert_non_null(graphs[i]);
+        assert_int_equal(tn_infer_graph(graphs[i], &heap, &diag), TN_OK);
+    }
+    for (int round = 0; round < 12; round++) {
+        tn_hex_link *link;
+        tn_diag_clear(&diag);
+        if (tn_hex_link_open(&link, &lies, &heap, &one_thread, &diag) != TN_OK) {
+            continue;
+        }
+        opened++;
+        for (int i = 0; i < 2; i++) {
+            b[i] = (believer){.device = {.base = {.vtable = &tn_device_hexagon, .heap = &heap, .cpu = cpu}, .link = link}, .graph = graphs[i]};
+            assert_int_equal(pthread_create(&threads[i], NULL, believe, &b[i]), 0);
+        }
+        for (int i = 0; i < 2; i++) {
+            pthread_join(threads[i], NULL);
+            ran += b[i].ran;
+        }
+        tn_hex_link_close(link);
+    }
+    print_message("%u runs believed over %u links\n", ran, opened);
+    assert_true(opened > 0);
+    tn_graph_destroy(graphs[0]);
+    tn_graph_destroy(graphs[1]);
+    assert_int_equal(atomic_load(&heap.live_blocks), 0);
+}
+
 // More sub-graphs than the program has room for: those that were not used for longest give way, and come back when they are used.
 enum { FLOWS = 300 };
 
@@ -263,7 +344,8 @@ static void test_many(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_float_rne), cmocka_unit_test(test_fixed_q31), cmocka_unit_test(test_lies), cmocka_unit_test(test_many),
+        cmocka_unit_test(test_float_rne), cmocka_unit_test(test_fixed_q31), cmocka_unit_test(test_lies), cmocka_unit_test(test_lies_to_two),
+        cmocka_unit_test(test_many),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -142,6 +142,109 @@ static void test_under_a_run(void **state)
     hex_bench_close(&other.b);
 }
 
+typedef struct hanging {
+    hex_user *u;
+    tn_status status;
+} hanging;
+
+static void *hang(void *context)
+{
+    hanging *h = context;
+    tn_result_slot got[HEX_MOST_RESULTS];
+    h->status = hex_bench_run(&h->u->b, HEX_DSP, got, tn_clock_ns() + 3000000000u);
+    return NULL;
+}
+
+// The program hangs in one model's run: others wait as long as they may and no longer, one that is closed does not wait at all.
+static void test_hang(void **state)
+{
+    hex_user users[HEX_MODELS];
+    pthread_t thread;
+    tn_result_slot got[HEX_MOST_RESULTS];
+    if (!hex_bench_present()) {
+        skip();
+    }
+    const int descriptors = hex_open_descriptors();
+    for (int i = 0; i < HEX_MODELS; i++) {
+        hex_user_open(&users[i], i, NULL);
+    }
+    hex_users_run(users, HEX_MODELS, 2);
+    tn_hex_link *link = hex_bench_link(&users[0].b);
+    const uint64_t session = link->session;
+    kill(hex_bench_process(&users[0].b), SIGSTOP);
+    hanging h = {.u = &users[0]};
+    const uint64_t begin = tn_clock_ns();
+    assert_int_equal(pthread_create(&thread, NULL, hang, &h), 0);
+    while (tn_hex_turn_try(&link->turn)) {      // until it has the turn
+        tn_hex_link_unlock(link);
+        usleep(1000);
+    }
+    assert_int_equal(hex_bench_run(&users[1].b, HEX_DSP, got, tn_clock_ns() + 50000000u), TN_DEADLINE);
+    assert_non_null(strstr(users[1].b.diag.message, "another session"));
+    hex_bench_close(&users[2].b);
+    assert_true(tn_clock_ns() - begin < 2900000000u);
+    assert_int_equal(hex_bench_run(&users[1].b, HEX_DSP, got, 0), TN_OK);
+    hex_bench_compare(&users[1].b, got, users[1].want);
+    pthread_join(thread, NULL);
+    assert_int_equal(h.status, TN_DEADLINE);
+    assert_int_equal(link->session, session + 1);
+    hex_users_run(users, 2, 2);
+    hex_bench_close(&users[0].b);
+    hex_bench_close(&users[1].b);
+    assert_int_equal(hex_open_descriptors(), descriptors);
+}
+
+// A graph with many weights is handed over in pieces: another model runs in between.
+static void test_pieces(void **state)
+{
+    hex_user u;
+    pthread_t thread;
+    atomic_int stop = 0, all = 0;
+    tn_hex_flow *flow = NULL;
+    if (!hex_bench_present()) {
+        skip();
+    }
+    hex_user_open(&u, 0, NULL);
+    hex_users_run(&u, 1, 1);
+    char text[8192] = "graph \"g\" (%x: uint8[1,128,8,8]) -> (%y15)\n";
+    for (int i = 0; i < 16; i++) {
+        char line[400], from[8];
+        (void)snprintf(from, sizeof from, i ? "y%d" : "x", i - 1);
+        (void)snprintf(line, sizeof line, "  %%y%d = qlinear_conv(%%%s, %%s: const float32[](0.02), %%z: const uint8[](120), %%w%d: const int8[128,128,3,3], "
+                       "%%ws: const float32[](0.01), -, %%cs: const float32[](0.05), %%cz: const uint8[](100)) "
+                       "{kernel=[3,3], pads=[1,1,1,1], rounding=float_rne}\n", i, from, i);
+        strncat(text, line, sizeof text - strlen(text) - 1);
+    }
+    tn_graph *wide = tn_graph_parse(text, &u.b.heap, &u.b.diag);
+    if (!wide || tn_infer_graph(wide, &u.b.heap, &u.b.diag) != TN_OK) {
+        fail_msg("%s", u.b.diag.message);
+    }
+    u.stop = &stop;
+    u.all = &all;
+    u.ran = u.died = 0;
+    tn_diag diag = {.status = TN_OK};
+    assert_int_equal(pthread_create(&thread, NULL, hex_user_work, &u), 0);
+    while (atomic_load(&all) == 0) {
+        usleep(1000);
+    }
+    const int before = atomic_load(&all);
+    const tn_flow_request request = {.graph = wide, .precision = "fp32", .diag = &diag};
+    const tn_status status = tn_hex_flow_make((tn_hex_device *)u.b.devices[0], &request, &flow);
+    const int during = atomic_load(&all) - before;
+    atomic_store(&stop, 1);
+    pthread_join(thread, NULL);
+    if (status != TN_OK) {
+        fail_msg("%s", diag.message);
+    }
+    print_message("%zu pieces, %d runs of another model meanwhile\n", flow->part->pieces, during);
+    assert_true(flow->part->pieces > 1);
+    assert_true(during > 0);
+    assert_int_equal(u.wrong + u.other + u.died, 0);
+    tn_hex_flow_release(flow);
+    tn_graph_destroy(wide);
+    hex_bench_close(&u.b);
+}
+
 // ---- coming and going ----
 
 static void test_random_order(void **state)
@@ -573,6 +676,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_interleaved), cmocka_unit_test(test_strictness),  cmocka_unit_test(test_under_a_run),
+        cmocka_unit_test(test_hang),        cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_random_order), cmocka_unit_test(test_come_and_go),
         cmocka_unit_test(test_fork),        cmocka_unit_test(test_too_large),   cmocka_unit_test(test_full),
         cmocka_unit_test(test_power),       cmocka_unit_test(test_sessions),    cmocka_unit_test(test_log_runs_a_session),
