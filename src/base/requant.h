@@ -223,6 +223,20 @@ static inline int32_t tn_wide_sum(const tn_requant_pair *p, int32_t a, int32_t b
     const int32_t sum = tn_saturate_i32((int64_t)u + (minus ? -(int64_t)v : v));
     return tn_clamp_i32(tn_requant_q31(sum, p->y.multiplier, p->y.shift), p->low, p->high);
 }
+
+// Linear resizing: weights with 14 bits of fraction, a row between two columns with 2, what lies between two rows with 16; factors are for that.
+#define TN_WIDE_WEIGHT (1 << 14)
+
+static inline int32_t tn_wide_across(int32_t a, int32_t b, int32_t weight)
+{
+    return (a * TN_WIDE_WEIGHT + (b - a) * weight + (1 << 11)) >> 12;
+}
+
+static inline int32_t tn_wide_between(int32_t top, int32_t bottom, int32_t weight)
+{
+    return (int32_t)((int64_t)top * (TN_WIDE_WEIGHT - weight) + (int64_t)bottom * weight);
+}
+
 #define TN_WIDE_BITS 4            // of a value below the entries of a table, between which it interpolates
 #define TN_WIDE_ENTRIES 4097      // of a table: for the values -32768, -32752 ... 32768
 #define TN_WIDE_TO_BYTE 7         // fraction bits of tables whose results are bytes

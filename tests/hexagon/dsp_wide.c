@@ -167,13 +167,19 @@ static void draw_picture(dsp_case *c, tn_rand *r)
     }
     for (uint32_t k = 0; k < 2 && c->op == TN_HEX_OP_WIDE_RESIZE; k++) {
         y[2 + k] = draw(r, 1, 40);
-        set(&c->in[1 + k], TN_HEX_S32, 1, &y[2 + k]);
+        c->mode = k ? c->mode : draw(r, 0, 1);
+        const int32_t entries[2] = {y[2 + k], 3};
+        set(&c->in[1 + k], TN_HEX_S32, c->mode ? 2 : 1, entries);
         c->in[1 + k].is_const = true;
-        for (int32_t i = 0; i < y[2 + k]; i++) {
-            c->in[1 + k].v[i] = draw(r, 0, x[2 + k] - 1);
+        for (int32_t i = 0; i < y[2 + k] * (c->mode ? 3 : 1); i++) {
+            c->in[1 + k].v[i] = !c->mode || i % 3 < 2 ? draw(r, 0, x[2 + k] - 1) : draw(r, 0, 9) ? draw(r, 0, TN_WIDE_WEIGHT) : TN_WIDE_WEIGHT;
         }
         c->n_in = 3;
-        c->has_clamp = false;
+        c->has_clamp = c->mode && c->has_clamp;
+    }
+    if (c->mode) {
+        c->n_multipliers = 1;
+        set_factor(c, 0, tn_rand_real(r, 0.2, 4) / 65536);
     }
     if (c->op == TN_HEX_OP_WIDE_MEAN) {
         c->n_multipliers = 1;
@@ -299,6 +305,17 @@ static int32_t picture_one(const dsp_case *c, uint32_t i)
 {
     const int32_t *xd = c->in[0].t.dims, *yd = c->y.t.dims, area = yd[2] * yd[3], row = (int32_t)i / yd[3] % yd[2], column = (int32_t)i % yd[3];
     const int32_t *x = c->in[0].v + (int32_t)i / area * xd[2] * xd[3];
+    if (c->op == TN_HEX_OP_WIDE_RESIZE && c->mode) {
+        // The definition's sums with divisions that round down, in 64 bits.
+        const int32_t *r = c->in[1].v + 3 * row, *k = c->in[2].v + 3 * column;
+        int64_t lines[2];
+        for (int n = 0; n < 2; n++) {
+            const int64_t a = x[r[n] * xd[3] + k[0]], b = x[r[n] * xd[3] + k[1]], sum = a * (16384 - k[2]) + b * k[2] + 2048;
+            lines[n] = (sum - ((sum % 4096) + 4096) % 4096) / 4096;
+        }
+        const tn_requant f = factor(c, 0);
+        return tn_clamp_i32(tn_requant_apply(&f, (int32_t)(lines[0] * (16384 - r[2]) + lines[1] * r[2])), low_of(c), high_of(c));
+    }
     if (c->op == TN_HEX_OP_WIDE_RESIZE) {
         return x[c->in[1].v[row] * xd[3] + c->in[2].v[column]];
     }

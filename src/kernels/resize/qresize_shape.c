@@ -17,13 +17,17 @@ enum { IN_X, IN_X_SCALE, IN_X_ZERO, IN_Y_SCALE, IN_Y_ZERO, IN_ROWS, IN_COLUMNS }
 
 static tn_requant factor_of(const tn_query *query)
 {
-    return tn_qresize_factor(((const tn_qlinear_attr *)query->attr)->rounding, (float)tn_element(query->in[IN_X_SCALE], 0),
+    return tn_qresize_factor(((const tn_qlinear_attr *)query->attr)->rounding, query->in[IN_X]->dtype, (float)tn_element(query->in[IN_X_SCALE], 0),
                              (float)tn_element(query->in[IN_Y_SCALE], 0));
 }
 
 bool tn_qresize_match(const tn_query *query, const char **why)
 {
     const int64_t *x = query->in[IN_X]->shape.dims, *y = query->out[0]->shape.dims;
+    if (query->in[IN_X]->dtype == TN_I16) {
+        *why = "no bytes";
+        return false;
+    }
     for (int i = 1; i < query->n_in; i++) {
         if (query->in[i] && !query->in[i]->data) {
             *why = "scales, zero points, rows or columns that are no constants";
@@ -38,7 +42,7 @@ bool tn_qresize_match(const tn_query *query, const char **why)
     const tn_requant factor = factor_of(query);
     *why = "scales that are no numbers to scale with, or places that are not there";
     return (factor.rounding == TN_ROUND_FIXED_Q31 ? factor.shift <= 0 : isnormal(factor.scale) && factor.scale > 0) &&
-           tn_qresize_good(query->in[IN_ROWS]->data, y[2], x[2]) && tn_qresize_good(query->in[IN_COLUMNS]->data, y[3], x[3]);
+           tn_qresize_good(query->in[IN_ROWS]->data, TN_QRESIZE_ONE, y[2], x[2]) && tn_qresize_good(query->in[IN_COLUMNS]->data, TN_QRESIZE_ONE, y[3], x[3]);
 }
 
 // The windows of groups of results; false: one does not hold all of its group.

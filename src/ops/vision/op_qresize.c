@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Linear resizing in integers: y = clamp(requant(sum of four (x - x_zero) * weight) + y_zero). Weights are rounded to 1/2048, which moves a
-// result by an eighth of a step of x at most. Strips of columns: what lies between two columns is computed once for each row of x.
+// result by an eighth of a step of x at most; those of int16 to 1/16384. Strips of columns: what lies between two columns is computed once for each row of x.
 // Ownership: const data. Threads: any.
 #include "ops/vision/op_qresize.h"
 
@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#define SET_BYTE (TN_BIT(I8) | TN_BIT(U8))
+#define SET_BYTE (TN_BIT(I8) | TN_BIT(U8) | TN_BIT(I16))
 #define STRIP 256
 
 enum { IN_X, IN_X_SCALE, IN_X_ZERO, IN_Y_SCALE, IN_Y_ZERO, IN_ROWS, IN_COLUMNS };
@@ -46,6 +46,9 @@ static tn_status infer_resize(tn_infer *infer)
         y.dims[2 + k] = table->rank == 2 ? table->dims[0] : TN_DIM_UNKNOWN;
     }
     const tn_fact *zero = tn_infer_in(infer, IN_Y_ZERO);
+    if (zero && zero->dtype != TN_NONE && infer->in[IN_X]->dtype != TN_NONE && (zero->dtype == TN_I16) != (infer->in[IN_X]->dtype == TN_I16)) {
+        return tn_infer_fail(infer, "y is of %s and x of %s, of 16 bits are both or none", tn_dtype_text(zero->dtype), tn_dtype_text(infer->in[IN_X]->dtype));
+    }
     tn_infer_out(infer, 0, zero ? zero->dtype : infer->in[IN_X]->dtype, &y);
     return TN_OK;
 }
@@ -59,9 +62,9 @@ static int64_t macs_resize(const void *attr, const tn_fact *const *in, int n_in,
 
 // ---- tables ----
 
-tn_requant tn_qresize_factor(int rounding, float x_scale, float y_scale)
+tn_requant tn_qresize_factor(int rounding, tn_dtype dtype, float x_scale, float y_scale)
 {
-    return tn_requant_factor(rounding, x_scale, 1.0F / (TN_QRESIZE_ONE * TN_QRESIZE_ONE), y_scale);
+    return tn_requant_factor(rounding, x_scale, 1.0F / (dtype == TN_I16 ? 4 * TN_WIDE_WEIGHT : TN_QRESIZE_ONE * TN_QRESIZE_ONE), y_scale);
 }
 
 bool tn_qresize_fits(const tn_resize_attr *attr, const tn_resize_table *table)
@@ -70,23 +73,23 @@ bool tn_qresize_fits(const tn_resize_attr *attr, const tn_resize_table *table)
            table->length > 0 && table->length <= INT32_MAX && table->resized > 0 && table->resized <= INT32_MAX;
 }
 
-void tn_qresize_words(const tn_resize_table *table, int32_t *words)
+void tn_qresize_words(const tn_resize_table *table, int32_t one, int32_t *words)
 {
     for (int64_t i = 0; i < table->resized; i++, words += 3) {
         const bool whole = table->taps == 0;
         words[0] = (int32_t)(whole ? i : table->index[2 * i]);
         words[1] = (int32_t)(whole ? i : table->index[2 * i + 1]);
-        const double weight = whole ? 0 : rint(table->weight[2 * i + 1] * TN_QRESIZE_ONE);
-        words[2] = (int32_t)(weight > 0 ? fmin(weight, TN_QRESIZE_ONE) : 0);
+        const double weight = whole ? 0 : rint(table->weight[2 * i + 1] * one);
+        words[2] = (int32_t)(weight > 0 ? fmin(weight, one) : 0);
     }
 }
 
-bool tn_qresize_good(const void *words, int64_t resized, int64_t length)
+bool tn_qresize_good(const void *words, int32_t one, int64_t resized, int64_t length)
 {
     for (int64_t i = 0; i < resized; i++) {
         int32_t w[3];
         memcpy(w, (const char *)words + (size_t)i * sizeof w, sizeof w);
-        if (w[0] < 0 || w[0] >= length || w[1] < 0 || w[1] >= length || w[2] < 0 || w[2] > TN_QRESIZE_ONE) {
+        if (w[0] < 0 || w[0] >= length || w[1] < 0 || w[1] >= length || w[2] < 0 || w[2] > one) {
             return false;
         }
     }
@@ -100,7 +103,7 @@ typedef struct resize {
     const int32_t *rows, *columns;
     tn_requant factor;
     int32_t x_zero, y_zero, low, high;
-    bool is_signed;
+    bool is_signed, wide;
 } resize;
 
 static int32_t between(int32_t a, int32_t b, int32_t weight) { return a * TN_QRESIZE_ONE + (b - a) * weight; }
@@ -112,6 +115,20 @@ static void fill_line(const resize *r, const uint8_t *row, const int32_t *column
         const int32_t a = r->is_signed ? (int8_t)row[columns[0]] : row[columns[0]];
         const int32_t b = r->is_signed ? (int8_t)row[columns[1]] : row[columns[1]];
         line[k] = between(a - r->x_zero, b - r->x_zero, columns[2]);
+    }
+}
+
+static void fill_wide(const int16_t *row, const int32_t *columns, int64_t n, int32_t *line)
+{
+    for (int64_t k = 0; k < n; k++, columns += 3) {
+        line[k] = tn_wide_across(row[columns[0]], row[columns[1]], columns[2]);
+    }
+}
+
+static void finish_wide(const resize *r, const int32_t *top, const int32_t *bottom, int32_t weight, int64_t n, int16_t *y)
+{
+    for (int64_t k = 0; k < n; k++) {
+        y[k] = (int16_t)tn_clamp_i32(tn_requant_apply(&r->factor, tn_wide_between(top[k], bottom[k], weight)), r->low, r->high);
     }
 }
 
@@ -130,7 +147,8 @@ static void finish_row(const resize *r, const int32_t *top, const int32_t *botto
     }
 }
 
-static void resize_strip(const resize *r, const uint8_t *x, uint8_t *y, int64_t first, int64_t n)
+// x, y: planes of bytes or of int16.
+static void resize_strip(const resize *r, const void *x, void *y, int64_t first, int64_t n)
 {
     const int64_t height = r->call->out[0]->shape.dims[2], width = r->call->out[0]->shape.dims[3], pitch = r->call->in[IN_X]->shape.dims[3];
     int32_t room[2][STRIP], *lines[2] = {room[0], room[1]}, held[2] = {-1, -1};
@@ -144,12 +162,18 @@ static void resize_strip(const resize *r, const uint8_t *x, uint8_t *y, int64_t 
             held[0] = row[0];
         }
         for (int k = 0; k < 2; k++) {
-            if (held[k] != row[k]) {
-                fill_line(r, x + row[k] * pitch, r->columns + 3 * first, n, lines[k]);
-                held[k] = row[k];
+            if (held[k] != row[k] && r->wide) {
+                fill_wide((const int16_t *)x + row[k] * pitch, r->columns + 3 * first, n, lines[k]);
+            } else if (held[k] != row[k]) {
+                fill_line(r, (const uint8_t *)x + row[k] * pitch, r->columns + 3 * first, n, lines[k]);
             }
+            held[k] = row[k];
         }
-        finish_row(r, lines[0], lines[1], row[2], n, y + i * width + first);
+        if (r->wide) {
+            finish_wide(r, lines[0], lines[1], row[2], n, (int16_t *)y + i * width + first);
+        } else {
+            finish_row(r, lines[0], lines[1], row[2], n, (uint8_t *)y + i * width + first);
+        }
     }
 }
 
@@ -157,11 +181,11 @@ static void plane_task(void *context, size_t first, size_t count, unsigned slot)
 {
     const resize *r = context;
     const tn_tensor *x = r->call->in[IN_X], *y = r->call->out[0];
-    const int64_t in = x->shape.dims[2] * x->shape.dims[3], out = y->shape.dims[2] * y->shape.dims[3], width = y->shape.dims[3];
+    const int64_t in = x->shape.dims[2] * x->shape.dims[3], out = y->shape.dims[2] * y->shape.dims[3], width = y->shape.dims[3], size = r->wide ? 2 : 1;
     (void)slot;
     for (size_t plane = first; plane < first + count && !tn_cancelled(r->call); plane++) {
         for (int64_t at = 0; at < width; at += STRIP) {
-            resize_strip(r, (const uint8_t *)x->data + (int64_t)plane * in, (uint8_t *)y->data + (int64_t)plane * out, at,
+            resize_strip(r, (const char *)x->data + (int64_t)plane * in * size, (char *)y->data + (int64_t)plane * out * size, at,
                          TN_MIN(STRIP, width - at));
         }
     }
@@ -171,16 +195,18 @@ static tn_status run_qlinear_resize(const tn_call *call)
 {
     const tn_qlinear_attr *q = call->attr;
     const tn_tensor *x = call->in[IN_X], *y = call->out[0], *x_zero = tn_call_in(call, IN_X_ZERO), *y_zero = tn_call_in(call, IN_Y_ZERO);
-    resize r = {.call = call, .rows = call->in[IN_ROWS]->data, .columns = call->in[IN_COLUMNS]->data, .is_signed = x->dtype == TN_I8};
+    resize r = {.call = call, .rows = call->in[IN_ROWS]->data, .columns = call->in[IN_COLUMNS]->data, .is_signed = x->dtype == TN_I8,
+                .wide = x->dtype == TN_I16};
+    const int32_t one = TN_QRESIZE_ONE_OF(x->dtype);
     if (tn_tensor_count(y) == 0) {
         return TN_OK;
     }
-    if (!tn_qresize_good(r.rows, y->shape.dims[2], x->shape.dims[2]) || !tn_qresize_good(r.columns, y->shape.dims[3], x->shape.dims[3])) {
+    if (!tn_qresize_good(r.rows, one, y->shape.dims[2], x->shape.dims[2]) || !tn_qresize_good(r.columns, one, y->shape.dims[3], x->shape.dims[3])) {
         return tn_fail(call->diag, TN_INVALID_ARGUMENT, call->name,
                        "qlinear_resize: rows or columns name a place that x does not have, or a weight that is not within 0 .. %d",
-                       TN_QRESIZE_ONE);
+                       (int)one);
     }
-    r.factor = tn_qresize_factor(q->rounding, (float)tn_element(call->in[IN_X_SCALE], 0), (float)tn_element(call->in[IN_Y_SCALE], 0));
+    r.factor = tn_qresize_factor(q->rounding, x->dtype, (float)tn_element(call->in[IN_X_SCALE], 0), (float)tn_element(call->in[IN_Y_SCALE], 0));
     r.x_zero = x_zero ? (int32_t)tn_element(x_zero, 0) : 0;
     r.y_zero = y_zero ? (int32_t)tn_element(y_zero, 0) : 0;
     tn_qlinear_range(q, y->dtype, &r.low, &r.high);

@@ -183,7 +183,7 @@ static tn_status fold_layer_norm(tn_graph *graph, tn_pass_context *context, tn_n
 #define COARSEST 4.0F
 
 // The tables of the last two axes; *out stays NULL where two neighbours and a weight do not say what the node reads.
-static tn_status resize_constants(tn_graph *graph, tn_pass_context *context, const tn_node *node, tn_value *out[2])
+static tn_status resize_constants(tn_graph *graph, tn_pass_context *context, const tn_node *node, int32_t one, tn_value *out[2])
 {
     const tn_tensor x = {.dtype = TN_F32, .shape = node->in[0]->shape}, *in[4] = {&x, NULL, NULL, NULL};
     tn_resize_table tables[TN_MAX_RANK];
@@ -212,18 +212,18 @@ static tn_status resize_constants(tn_graph *graph, tn_pass_context *context, con
         if (table->taps) {
             tn_resize_fill(node->attr, in, node->n_in, 2 + k, table);
         }
-        tn_qresize_words(table, words);
+        tn_qresize_words(table, one, words);
         tn_give(context->heap, room);
         out[k] = value;
     }
     return TN_OK;
 }
 
-static tn_status fold_resize(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, const tn_quant_work *w, bool *done)
+tn_status tn_fold_resize(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, const tn_quant_work *w, bool *done)
 {
     tn_quantised x;
     tn_value *tables[2] = {NULL, NULL};
-    if (!tn_dequantised_whole(w->node->in[0], &x) || x.dtype != y->dtype || !(x.first <= COARSEST * y->first) || w->node->n_in > 4 ||
+    if (!tn_dequantised_any(w->node->in[0], &x) || x.count != 1 || x.dtype != y->dtype || !(x.first <= COARSEST * y->first) || w->node->n_in > 4 ||
         w->node->in[0]->shape.rank != 4) {
         return TN_OK;
     }
@@ -232,7 +232,7 @@ static tn_status fold_resize(tn_graph *graph, tn_pass_context *context, tn_node 
             return TN_OK;
         }
     }
-    TN_TRY(resize_constants(graph, context, w->node, tables));
+    TN_TRY(resize_constants(graph, context, w->node, TN_QRESIZE_ONE_OF(x.dtype), tables));
     if (!tables[0] || !tables[1]) {
         return TN_OK;
     }
@@ -268,7 +268,7 @@ tn_status tn_fold_map(tn_graph *graph, tn_pass_context *context, tn_node *node, 
         return fold_unary(graph, context, node, &y, &tn_op_qlinear_global_average_pool, w.from, w.n_from, &w.q, done);
     }
     if (op == &tn_op_resize) {
-        return fold_resize(graph, context, node, &y, &w, done);
+        return tn_fold_resize(graph, context, node, &y, &w, done);
     }
     if (op == &tn_op_layer_norm) {
         return fold_layer_norm(graph, context, node, &y, &w, done);

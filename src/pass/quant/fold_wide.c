@@ -11,6 +11,7 @@
 #include "ops/nn/op_matmul.h"
 #include "ops/nn/op_pool.h"
 #include "ops/quant/op_quantize.h"
+#include "ops/vision/op_resize.h"
 #include "ops/wide/op_wide.h"
 
 #include <math.h>
@@ -324,6 +325,9 @@ tn_status tn_fold_wide(tn_graph *graph, tn_pass_context *context, tn_node *node,
     }
     if (op == &tn_op_conv || op == &tn_op_matmul || op == &tn_op_gemm) {
         return fold_sum(graph, context, node, &y, &w.q, w.from, w.n_from, done);
+    }
+    if (op == &tn_op_resize && y.dtype == TN_I16) {
+        return tn_fold_resize(graph, context, node, &y, &w, done);
     }
     return op == &tn_op_global_average_pool ? fold_mean(graph, context, node, &y, &w.q, w.from, w.n_from, done) : TN_OK;
 }

@@ -83,6 +83,9 @@ bool tn_function_of(tn_quant_function *f, const tn_value *value);
 tn_status tn_function_values(const tn_quant_function *f, int64_t entries, int32_t first, int32_t step, float *values,
                              tn_pass_context *context, bool *done);
 
+// A linear resize of bytes or of int16.
+tn_status tn_fold_resize(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, const tn_quant_work *w, bool *done);
+
 // Each tries to make one integer operator of the quantize_linear `node` and what is before it; *done tells.
 tn_status tn_fold_sum(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done);       // conv, matmul, gemm
 tn_status tn_fold_behind(tn_graph *graph, tn_pass_context *context, tn_node *node, bool *done);    // affine work behind qlinear_conv

@@ -52,12 +52,12 @@ static bool set_pool(tn_case *c, tn_arena *arena, tn_rand *r)
 }
 
 // Rows or columns of a result, each between any two of `length`.
-static tn_case_in draw_places(tn_arena *arena, tn_rand *r, int64_t length)
+static tn_case_in draw_places(tn_arena *arena, tn_rand *r, int64_t length, int64_t one)
 {
     const int64_t n = tn_rand_range(r, 1, 3 * length);
     int64_t *v = tn_arena_array(arena, (size_t)n * 3, sizeof *v);
     for (int64_t i = 0; v && i < 3 * n; i++) {
-        v[i] = i % 3 < 2 ? tn_rand_range(r, 0, length - 1) : tn_rand_range(r, 0, TN_QRESIZE_ONE);
+        v[i] = i % 3 < 2 ? tn_rand_range(r, 0, length - 1) : tn_rand_range(r, 0, one);
     }
     return (tn_case_in){.dtype = TN_I32, .shape = {2, {n, 3}}, .constant = true, .ints = v};
 }
@@ -113,8 +113,13 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
         return set_pool(c, arena, r);
     }
     if (kind == RESIZE) {
+        const bool wide = tn_draw_rarely(r);
+        if (wide) {
+            c->in[0] = (tn_case_in){.dtype = TN_I16, .shape = shape, .low = INT16_MIN, .high = INT16_MAX};
+            c->in[2] = c->in[4] = TN_ABSENT;
+        }
         for (int k = 0; k < 2; k++) {
-            c->in[5 + k] = draw_places(arena, r, shape.dims[2 + k]);
+            c->in[5 + k] = draw_places(arena, r, shape.dims[2 + k], wide ? TN_WIDE_WEIGHT : TN_QRESIZE_ONE);
         }
         c->n_in = 7;
     }

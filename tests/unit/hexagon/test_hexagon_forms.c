@@ -181,6 +181,35 @@ static void test_resize_roundings(void **state)
     }
 }
 
+// The same on int16, between bytes that functions of one value widen and narrow.
+static void test_resize_wide(void **state)
+{
+    static const char *const sizes[] = {"24,24", "17,31", "5,12", "1,40"};
+    if (!hex_bench_present()) {
+        skip();
+    }
+    for (size_t i = 0; i < TN_COUNT(sizes); i++) {
+        hex_bench b;
+        char text[2048];
+        (void)snprintf(text, sizeof text,
+                       "graph \"g\" (%%q: uint8[1,8,12,12]) -> (%%y)\n"
+                       "  %%x = dequantize_linear(%%q, %%xs: const float32[](0.02), %%xz: const uint8[](120))\n"
+                       "  %%e = swish(%%x)\n"
+                       "  %%w = quantize_linear(%%e, %%ws: const float32[](0.0001), %%wz: const int16[](0))\n"
+                       "  %%v = dequantize_linear(%%w, %%ws, %%wz)\n"
+                       "  %%d = resize(%%v, -, -, %%sizes: const int64[4](1,8,%s)) {mode=linear, coord=half_pixel}\n"
+                       "  %%t = quantize_linear(%%d, %%ts: const float32[](0.00011), %%wz)\n"
+                       "  %%u = dequantize_linear(%%t, %%ts, %%wz)\n"
+                       "  %%y = quantize_linear(%%u, %%ys: const float32[](0.012), %%yz: const uint8[](30))\n",
+                       sizes[i]);
+        hex_bench_open(&b, text, false);
+        assert_int_equal(count_of(b.graph, &tn_op_qlinear_resize), 1);
+        assert_int_equal(count_of(b.graph, &tn_op_dequantize_linear), 0);
+        compare_places(&b, text, 25);
+        hex_bench_close(&b);
+    }
+}
+
 // What two neighbours and a weight of eleven bits do not say stays in floats.
 static void test_resize_floats(void **state)
 {
@@ -418,6 +447,7 @@ static void test_attention(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_deconv), cmocka_unit_test(test_resize), cmocka_unit_test(test_resize_roundings),
+                                       cmocka_unit_test(test_resize_wide),
                                        cmocka_unit_test(test_resize_floats), cmocka_unit_test(test_norm), cmocka_unit_test(test_norm_floats),
                                        cmocka_unit_test(test_product), cmocka_unit_test(test_attention)};
     return cmocka_run_group_tests(tests, NULL, NULL);

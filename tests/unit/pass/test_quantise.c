@@ -289,6 +289,8 @@ static void test_grown(void **state)
     assert_int_equal(count_of(b.whole, &tn_op_qlinear_resize), 1);
     close_bench(&b);
     assert_true(error_of(grown, WIDE, &b) < 0.001);
+    check_whole(b.whole);
+    assert_int_equal(count_of(b.whole, &tn_op_qlinear_resize), 1);
     assert_int_equal(count_of(b.whole, &tn_op_wide_conv), 2);
     close_bench(&b);
 }
@@ -377,6 +379,7 @@ static void test_memory(void **state)
     fail_all(parts, ODD);
     fail_all(spread, NARROW);
     fail_all(grown, NARROW);
+    fail_all(grown, WIDE);
     fail_all(normal, NARROW);
 }
 

@@ -250,31 +250,33 @@ static void encode_max(tn_hex_encoder *e, const tn_query *query, const uint32_t 
 
 static bool match_linear(const tn_query *query, const char **why)
 {
-    if (!one_type(query, why)) {
+    const tn_dtype type = query->in[0]->dtype;
+    const int32_t one = TN_QRESIZE_ONE_OF(type);
+    if (type != TN_I16 && !one_type(query, why)) {
         return false;
     }
     *why = "scales or zero points that are no constants, or no numbers to scale with";
     if (!good_scale(query, 1) || !good_scale(query, 3) || !known(operand(query, 2)) || !known(operand(query, 4)) ||
-        !isnormal(tn_qresize_factor(TN_ROUND_FLOAT_RNE, scale_at(query, 1), scale_at(query, 3)).scale)) {
+        !isnormal(tn_qresize_factor(TN_ROUND_FLOAT_RNE, type, scale_at(query, 1), scale_at(query, 3)).scale)) {
         return false;
     }
     const int64_t *x = query->in[0]->shape.dims, *y = query->out[0]->shape.dims;
     *why = "rows or columns that are no constants, or are very many";
     return query->in[5]->data && query->in[6]->data && y[2] <= LARGEST_PICTURE && y[3] <= LARGEST_PICTURE &&
-           tn_qresize_good(query->in[5]->data, y[2], x[2]) && tn_qresize_good(query->in[6]->data, y[3], x[3]);
+           tn_qresize_good(query->in[5]->data, one, y[2], x[2]) && tn_qresize_good(query->in[6]->data, one, y[3], x[3]);
 }
 
 static void encode_linear(tn_hex_encoder *e, const tn_query *query, const uint32_t *in, const uint32_t *out)
 {
     const tn_qlinear_attr *q = query->attr;
-    const tn_requant factor = tn_qresize_factor(q->rounding, scale_at(query, 1), scale_at(query, 3));
+    const tn_requant factor = tn_qresize_factor(q->rounding, query->in[0]->dtype, scale_at(query, 1), scale_at(query, 3));
     const uint32_t linear = 1;
     uint32_t tables[2];
     for (int k = 0; k < 2; k++) {
         const tn_tensor *table = query->in[5 + k];
         tables[k] = tn_hex_constant(e, TN_HEX_S32, 2, table->shape.dims, table->data, (size_t)tn_tensor_count(table) * sizeof(int32_t));
     }
-    tn_hex_node_begin(e, TN_HEX_OP_RESIZE);
+    tn_hex_node_begin(e, query->in[0]->dtype == TN_I16 ? TN_HEX_OP_WIDE_RESIZE : TN_HEX_OP_RESIZE);
     tn_hex_operand(e, in[0]);
     tn_hex_operand(e, tables[0]);
     tn_hex_operand(e, tables[1]);

@@ -93,7 +93,8 @@ enum {
 // wide_mean       x -> y: mean over axes 2 ... rank - 1, at most 32768 elements; y as x with 1 for them. 1 word of MULTIPLIER
 //                 (and SHIFT). ROUNDING CLAMP
 // wide_lut        x (s16, u8, s8), table const s16 [n] or [dims[1] of x, n], n = 4097 for s16, 256 for a byte (by its bits) -> y (s16, u8, s8)
-// wide_max_pool, wide_resize    as max_pool and resize nearest
+// wide_max_pool   as max_pool
+// wide_resize     as resize; linear: weights of high in 0..16384, y = clamp(requant(tn_wide_between of two tn_wide_across))
 // wide_quantise, wide_dequantise    as quantise and dequantise
 #define TN_HEX_OPS(X)                                                                                                 \
     X(CONV, "conv", 1) X(DECONV, "deconv", 1) X(MATMUL, "matmul", 1) X(PRODUCT, "product", 1)                          \
@@ -104,7 +105,7 @@ enum {
     X(RESIZE, "resize", 2) X(CLAMP, "clamp", 1)                                                                       \
     X(WIDE_CONV, "wide_conv", 1) X(WIDE_MATMUL, "wide_matmul", 1) X(WIDE_ADD, "wide_add", 1)                          \
     X(WIDE_SUB, "wide_sub", 1) X(WIDE_MUL, "wide_mul", 1) X(WIDE_MEAN, "wide_mean", 1) X(WIDE_LUT, "wide_lut", 1)     \
-    X(WIDE_MAX_POOL, "wide_max_pool", 1) X(WIDE_RESIZE, "wide_resize", 1) X(WIDE_QUANTISE, "wide_quantise", 1)        \
+    X(WIDE_MAX_POOL, "wide_max_pool", 1) X(WIDE_RESIZE, "wide_resize", 2) X(WIDE_QUANTISE, "wide_quantise", 1)        \
     X(WIDE_DEQUANTISE, "wide_dequantise", 1)
 
 // Places in the table: for code on one side only, never on the wire.

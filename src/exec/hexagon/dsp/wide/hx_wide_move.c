@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Movement and maxima of values of 16 bits that the byte kernels' layouts do not serve: max pooling and resizing to the nearest neighbour.
+// Movement and maxima of values of 16 bits that the byte kernels' layouts do not serve: max pooling and resizing, to the nearest neighbour and
+// linear.
 // Ownership: copies of tables in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/wide/hx_wide.h"
 
@@ -7,6 +8,7 @@ typedef struct move_run {
     const tn_hx_value *x, *y;
     const tn_hx_attr *attr;
     const int32_t *rows, *columns;
+    tn_requant factor;           // of linear resizing
 } move_run;
 
 static uint32_t check_picture(const tn_hx_value *x, const tn_hx_value *y)
@@ -83,18 +85,19 @@ static uint32_t check_resize(tn_hx_graph *graph, tn_hx_node *node)
         if (table->dtype != TN_HEX_S32) {
             return TN_HEX_WHY_DTYPE;
         }
-        if (table->rank != 1 || table->dims[0] != y->dims[1 + k]) {
+        const int linear = node->attr.mode;
+        if (table->rank != (linear ? 2 : 1) || table->dims[0] != y->dims[1 + k] || (linear && table->dims[1] != 3)) {
             return TN_HEX_WHY_SHAPE;
         }
     }
-    return node->attr.mode == 0 ? TN_HEX_WHY_NONE : TN_HEX_WHY_ATTR;
+    return node->attr.mode == 0 || node->attr.n_multipliers == 1 ? TN_HEX_WHY_NONE : TN_HEX_WHY_ATTR;
 }
 
-// Indices are read once: what is checked is what is used.
+// Indices and weights are read once: what is checked is what is used.
 static uint32_t prepare_resize(tn_hx_graph *graph, tn_hx_node *node)
 {
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
-    const uint32_t n[2] = {(uint32_t)y->dims[2], (uint32_t)y->dims[3]};
+    const uint32_t words = node->attr.mode ? 3 : 1, n[2] = {words * (uint32_t)y->dims[2], words * (uint32_t)y->dims[3]};
     int32_t *to = node->plan = tn_hx_pool_take(&graph->pool, 4 * (n[0] + n[1]));
     if (!to) {
         return TN_HEX_WHY_LIMIT;
@@ -102,7 +105,7 @@ static uint32_t prepare_resize(tn_hx_graph *graph, tn_hx_node *node)
     for (uint32_t k = 0; k < 2; to += n[k++]) {
         memcpy(to, tn_hx_in(graph, node, 1 + k)->data, 4 * n[k]);
         for (uint32_t i = 0; i < n[k]; i++) {
-            if (to[i] < 0 || to[i] >= x->dims[2 + k]) {
+            if (to[i] < 0 || (i % words < 2 ? to[i] >= x->dims[2 + k] : to[i] > TN_WIDE_WEIGHT)) {
                 return TN_HEX_WHY_RANGE;
             }
         }
@@ -124,11 +127,36 @@ static void resize_tile(void *context, uint32_t plane)
     }
 }
 
+static void linear_tile(void *context, uint32_t plane)
+{
+    const move_run *run = context;
+    const int32_t height = run->x->dims[2], width = run->x->dims[3], oh = run->y->dims[2], ow = run->y->dims[3];
+    const int16_t *x = (const int16_t *)run->x->data + plane * (uint32_t)(height * width);
+    int16_t *y = (int16_t *)run->y->data + plane * (uint32_t)(oh * ow);
+    for (int32_t r = 0; r < oh; r++) {
+        const int32_t *row = run->rows + 3 * r, *column = run->columns;
+        const int16_t *top = x + row[0] * width, *bottom = x + row[1] * width;
+        for (int32_t q = 0; q < ow; q++, column += 3) {
+            const int32_t above = tn_wide_across(top[column[0]], top[column[1]], column[2]);
+            const int32_t below = tn_wide_across(bottom[column[0]], bottom[column[1]], column[2]);
+            const int32_t v = tn_requant_apply(&run->factor, tn_wide_between(above, below, row[2]));
+            *y++ = (int16_t)tn_clamp_i32(v, run->attr->low, run->attr->high);
+        }
+    }
+}
+
 static void run_resize(tn_hx_graph *graph, tn_hx_node *node)
 {
     move_run r = {.x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node), .rows = node->plan};
-    r.columns = r.rows + r.y->dims[2];
-    tn_hx_parallel(resize_tile, &r, (uint32_t)(r.x->dims[0] * r.x->dims[1]));
+    const tn_hx_attr *attr = r.attr = &node->attr;
+    r.columns = r.rows + (attr->mode ? 3 : 1) * r.y->dims[2];
+    if (attr->mode) {
+        r.factor.rounding = attr->rounding;
+        memcpy(&r.factor.scale, attr->multipliers, 4);
+        r.factor.multiplier = (int32_t)attr->multipliers[0];
+        r.factor.shift = attr->rounding == TN_HEX_FIXED_Q31 ? (int32_t)attr->shifts[0] : 0;
+    }
+    tn_hx_parallel(attr->mode ? linear_tile : resize_tile, &r, (uint32_t)(r.x->dims[0] * r.x->dims[1]));
 }
 
 const tn_hx_op tn_hx_op_wide_max_pool = {
