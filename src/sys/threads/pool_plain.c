@@ -45,6 +45,21 @@ static void pause_core(void)
 #endif
 }
 
+// The mutex is held for some instructions only, and who has looked on comes while the other still has it: to sleep then, and be woken by the
+// system, would take longer than many a job.
+#define LOCK_TRIES 100
+
+static void lock(plain_pool *pool)
+{
+    for (int i = 0; i < LOCK_TRIES; i++) {
+        if (pthread_mutex_trylock(&pool->mutex) == 0) {
+            return;
+        }
+        pause_core();
+    }
+    pthread_mutex_lock(&pool->mutex);
+}
+
 // Waits with the mutex, held before and after, while *word is `value`: looking on for *look_ns, then asleep until `changed` is signalled.
 static void wait_while(plain_pool *pool, atomic_ulong *word, unsigned long value, pthread_cond_t *changed, uint64_t *look_ns)
 {
@@ -54,11 +69,11 @@ static void wait_while(plain_pool *pool, atomic_ulong *word, unsigned long value
     const uint64_t begin = tn_clock_ns();
     pthread_mutex_unlock(&pool->mutex);
     while (atomic_load_explicit(word, memory_order_acquire) == value && tn_clock_ns() - begin < *look_ns) {
-        for (int i = 0; i < 8; i++) {
+        for (int i = 0; i < 8 && atomic_load_explicit(word, memory_order_relaxed) == value; i++) {
             pause_core();
         }
     }
-    pthread_mutex_lock(&pool->mutex);
+    lock(pool);
     while (atomic_load_explicit(word, memory_order_relaxed) == value) {
         pthread_cond_wait(changed, &pool->mutex);
     }
@@ -77,7 +92,7 @@ static void take_slots(plain_pool *pool)
         atomic_store_explicit(&pool->busy, 1, memory_order_relaxed);
         pthread_mutex_unlock(&pool->mutex);
         task(context, slot);
-        pthread_mutex_lock(&pool->mutex);
+        lock(pool);
         pool->running--;
     }
     if (pool->running == 0) {
