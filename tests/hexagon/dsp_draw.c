@@ -159,20 +159,20 @@ static void draw_depthwise(dsp_case *c, tn_rand *r, bool big)
 {
     const uint32_t dtype = draw_byte_type(r);
     const int small = chance(r, 40);
-    const int32_t channels = small ? draw(r, 13, 70) : draw(r, 1, big ? 40 : 9), stride = draw(r, 1, 2), most = small ? 16 : big ? 60 : 30;
-    const int32_t x[4] = {1, channels, draw(r, 2, most), draw(r, 5, most)};
+    const int32_t channels = small ? draw(r, 13, 70) : draw(r, 1, big ? 40 : 9), stride = draw(r, 1, 2), kernel = chance(r, 35) ? 5 : 3;
+    const int32_t most = small ? 16 : big ? 80 : 30, x[4] = {1, channels, draw(r, kernel - 1, most), draw(r, 5, most)};
     c->group = channels;
     for (int i = 0; i < 2; i++) {
-        c->kernel[i] = 3;
+        c->kernel[i] = kernel;
         c->strides[i] = stride;
         c->dilations[i] = 1;
-        c->pads[i] = stride == 2 ? draw(r, 0, 1) : 1;
-        c->pads[2 + i] = 1;
+        c->pads[i] = stride == 2 ? draw(r, 0, kernel / 2) : kernel / 2;
+        c->pads[2 + i] = kernel / 2;
     }
     draw_activation(&c->in[0], r, dtype, 4, x);
-    const int32_t w[4] = {channels, 1, 3, 3};
-    const int32_t y[4] = {1, channels, out_length(x[2], c->pads[0], 1, 3, 1, stride), out_length(x[3], c->pads[1], 1, 3, 1, stride)};
-    draw_weights(c, r, 4, w, channels, 9);
+    const int32_t w[4] = {channels, 1, kernel, kernel}, after = kernel / 2;
+    const int32_t y[4] = {1, channels, out_length(x[2], c->pads[0], after, kernel, 1, stride), out_length(x[3], c->pads[1], after, kernel, 1, stride)};
+    draw_weights(c, r, 4, w, channels, kernel * kernel);
     result_dims(c, r, dtype, 4, y);
     if (chance(r, 40)) {
         c->y.t.zero = dtype == TN_HEX_S8 ? -128 : 0;   // as behind ReLU: results of one sign are requantised another way

@@ -52,8 +52,10 @@ void tn_hx_fill_plane(const tn_hx_value *v, uint8_t *plane);
 // Whether dims[at], dims[at + 1] of y are what a window over those of x gives.
 int tn_hx_window_fits(const tn_hx_attr *attr, const tn_hx_value *x, const tn_hx_value *y, const int32_t kernel[2]);
 
-// The 3 x 3 window of stride 2 of models that halve their images.
-int tn_hx_window_is_halving(const tn_hx_attr *attr);
+// The windows of stride 2 of models that halve their images.
+int tn_hx_window_is_halving(const tn_hx_attr *attr, int32_t kernel);
+// The window of a depthwise convolution that goes by blocks (hx_blocks.h): 3 or 5; 0: another.
+int32_t tn_hx_window_blocks(const tn_hx_attr *attr);
 
 // Where each tap of a window reads, as one flat run over the result's pixels: either in x itself (stride 1, equal pitches, enough
 // padding) or in phase planes, copies of x for each remainder of row and column by the stride.

@@ -21,14 +21,17 @@ int tn_hx_window_fits(const tn_hx_attr *attr, const tn_hx_value *x, const tn_hx_
     return 1;
 }
 
-int tn_hx_window_is_halving(const tn_hx_attr *attr)
+int tn_hx_window_is_halving(const tn_hx_attr *attr, int32_t kernel)
 {
     int fits = 1;
     for (int i = 0; i < 2; i++) {
-        fits &= attr->kernel[i] == 3 && attr->strides[i] == 2 && attr->dilations[i] == 1 && attr->pads[i] <= 1 && attr->pads[2 + i] <= 1;
+        fits &= attr->kernel[i] == kernel && attr->strides[i] == 2 && attr->dilations[i] == 1 && attr->pads[i] <= kernel / 2 &&
+                attr->pads[2 + i] <= kernel / 2;
     }
     return fits;
 }
+
+int32_t tn_hx_window_blocks(const tn_hx_attr *attr) { return tn_hx_window_is_halving(attr, 3) ? 3 : tn_hx_window_is_halving(attr, 5) ? 5 : 0; }
 
 // Padding that reading x itself needs; -1: x must be copied.
 static int32_t direct_pad(const tn_hx_attr *attr, const int32_t kernel[2], const tn_hx_value *x, const tn_hx_value *y)
@@ -65,10 +68,10 @@ tn_hx_need tn_hx_window_need(const tn_hx_graph *graph, const tn_hx_node *node)
         const int copied = op == TN_HEX_OP_MAX_POOL || op == TN_HEX_OP_DECONV;
         const int32_t pad = copied ? -1 : direct_pad(&node->attr, node->attr.kernel, x, y);
         const int depthwise = op == TN_HEX_OP_CONV && node->attr.group == x->dims[1] && x->dims[1] == y->dims[1];
-        const int blocks = depthwise && tn_hx_window_is_halving(&node->attr);
+        const int32_t blocks = depthwise ? tn_hx_window_blocks(&node->attr) : 0;
         // Blocks: see hx_blocks.c. Images of few channels are copied to phases in the time of their products: padding spares looking for ends.
-        const int image = op == TN_HEX_OP_CONV && x->dims[1] <= 4 && tn_hx_window_is_halving(&node->attr);
-        need.pad = blocks || image ? 1 : pad < 0 ? 0 : pad;
+        const int image = op == TN_HEX_OP_CONV && x->dims[1] <= 4 && tn_hx_window_is_halving(&node->attr, 3);
+        need.pad = blocks ? blocks / 2 : image ? 1 : pad < 0 ? 0 : pad;
         need.pitch = pad >= 0 ? depthwise && pad == 1 ? dividing_pitch(y, pad) : 0 : y->dims[3] + reach / (op == TN_HEX_OP_DECONV ? 1 : node->attr.strides[1]);
     }
     return need;

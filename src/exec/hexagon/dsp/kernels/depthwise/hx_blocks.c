@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise 3 x 3 of stride 2. Two rows of 64 pixels are taken apart into words of 2 x 2 pixels of one channel, each pixel once:
+// Depthwise 3 x 3 and 5 x 5 of stride 2. Two rows of 64 pixels are taken apart into words of 2 x 2 pixels of one channel, each pixel once:
 //
 //   row r:   E O E O ...        word i of a channel: E E' O O'     the window of result i: its block, the upper row of the block
 //   row r':  E'O'E'O'...                                           below (E - O -), and of the blocks to the right E, E', and E below
 //
 // so three products make a result: the block, the one below, and a word of the even columns of both, moved by one lane. The last lane
-// has no neighbour: a strip gives 31 results of two rows. The block below is the next row's own. Strips go from left to right and the last
+// has no neighbour: a strip gives 31 results of two rows. 5 x 5 takes nine: three rows of three blocks, of which the second and third are the first
+// moved by one and two lanes; a strip gives 30. The block below is the next row's own. Strips go from left to right and the last
 // one ends with the row, so that what is written too much falls on padding or on rows that are written later. Of low images, where all
 // planes have lines, a loop goes over those of a group, two rows of a strip of each.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
@@ -15,7 +16,7 @@
 #include "exec/hexagon/dsp/vec/hx_store.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { STRIP = 31, LEAST_PLANES = 4, MOST_HIGH = 32 };
+enum { LEAST_PLANES = 4, MOST_HIGH = 32 };
 // Ways to requantise; even: with a gap, see hx_line.h. By mode: what hx_store.h has for it, which looks for lanes near a half.
 enum { BY_MODE, BY_Q31, BY_LINE, BY_EVEN_LINE };
 
@@ -24,15 +25,29 @@ static int32_t word(int8_t a, int8_t b, int8_t c, int8_t d)
     return (int32_t)((uint32_t)(uint8_t)a | (uint32_t)(uint8_t)b << 8 | (uint32_t)(uint8_t)c << 16 | (uint32_t)(uint8_t)d << 24);
 }
 
+static void set_weights(int32_t to[9], const int8_t *w, int32_t kernel)
+{
+    if (kernel == 3) {
+        to[0] = word(w[0], w[3], w[1], w[4]);
+        to[1] = word(w[6], 0, w[7], 0);
+        to[2] = word(w[2], w[5], w[8], 0);
+        return;
+    }
+    for (int32_t i = 0; i < 9; i++) {
+        const int32_t row = i / 3 * 2, column = i % 3 * 2, below = row < 4, beside = column < 4;
+        const int8_t *at = w + 5 * row + column;
+        to[i] = word(at[0], below ? at[5] : 0, beside ? at[1] : 0, below && beside ? at[6] : 0);
+    }
+}
+
 // The way of a plane's four channels; n of them are real. most: bits of fraction of a line.
 static int set_plane(tn_hx_blocks_channel *c, const tn_hx_requant *r, const int8_t *w, int32_t n, const tn_hx_value *y, const tn_hx_attr *attr,
                      int mode, int32_t most)
 {
+    const int32_t kernel = attr->kernel[0];
     int way = BY_MODE, fits = 1;
-    for (int32_t i = 0; i < n; i++, w += 9) {
-        c[i].weights[0] = word(w[0], w[3], w[1], w[4]);
-        c[i].weights[1] = word(w[6], 0, w[7], 0);
-        c[i].weights[2] = word(w[2], w[5], w[8], 0);
+    for (int32_t i = 0; i < n; i++, w += kernel * kernel) {
+        set_weights(c[i].weights, w, kernel);
         c[i].bias = r[i].bias;
         c[i].multiplier = r[i].multiplier;
         c[i].right = r[i].right;
@@ -64,19 +79,22 @@ void tn_hx_blocks_room(tn_hx_graph *graph, const tn_hx_value *y)
 // Whether all planes have lines, with one shift, and strips so short that beginning each of them would take long.
 static int goes_by_groups(const tn_hx_blocks *blocks, const tn_hx_value *y)
 {
-    int lines = y->planes >= LEAST_PLANES && y->height > 1 && y->height <= MOST_HIGH;
+    int lines = blocks->kernel == 3 && y->planes >= LEAST_PLANES && y->height > 1 && y->height <= MOST_HIGH;
     for (int32_t c = 0; c < 4 * y->planes; c++) {
         lines &= blocks->ways[c / 4] >= BY_LINE && blocks->channels[c].line.down == blocks->channels[0].line.down;
     }
     return lines;
 }
 
-static int32_t strips_of(const tn_hx_value *y) { return (y->width + STRIP - 1) / STRIP; }
+// Results of a strip: the last lanes have no neighbours.
+static int32_t strip_width(const tn_hx_blocks *b) { return 32 - b->kernel / 2; }
+static int32_t strips_of(const tn_hx_blocks *b, const tn_hx_value *y) { return (y->width + strip_width(b) - 1) / strip_width(b); }
 
 // Where a strip begins.
-static int32_t strip_at(const tn_hx_value *y, int32_t strip)
+static int32_t strip_at(const tn_hx_blocks *b, const tn_hx_value *y, int32_t strip)
 {
-    return strip > 0 && STRIP * (strip + 1) > y->width ? y->width - STRIP : STRIP * strip;
+    const int32_t wide = strip_width(b);
+    return strip > 0 && wide * (strip + 1) > y->width ? y->width - wide : wide * strip;
 }
 
 static tn_hx_blocks_record *first_record(const tn_hx_blocks *b, int32_t group, int even)
@@ -125,7 +143,7 @@ static uint32_t prepare_records(tn_hx_graph *graph, tn_hx_blocks *b, const tn_hx
 {
     b->group = tn_hx_columns_group(y);
     b->share = b->group + 4 * TN_HX_COLUMNS_AHEAD;
-    const int32_t groups = (y->planes + b->group - 1) / b->group, strips = strips_of(y);
+    const int32_t groups = (y->planes + b->group - 1) / b->group, strips = strips_of(b, y);
     b->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * b->share) * sizeof *b->records);
     b->plain = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *b->plain);
     b->clamps = tn_hx_pool_take(&graph->pool, (uint32_t)strips * 4 * TN_HX_VECTOR);
@@ -137,8 +155,8 @@ static uint32_t prepare_records(tn_hx_graph *graph, tn_hx_blocks *b, const tn_hx
         set_group(b, group, left < b->group ? left : b->group, (int32_t)x->plane_bytes, (int32_t)y->plane_bytes);
     }
     for (int32_t i = 0; i < strips * 4 * TN_HX_VECTOR; i++) {   // low, high, and again for the lower row
-        const int32_t lane = i % TN_HX_VECTOR / 4, at = strip_at(y, i / (4 * TN_HX_VECTOR));
-        const int inside = lane < STRIP && at + lane < y->width;
+        const int32_t lane = i % TN_HX_VECTOR / 4, at = strip_at(b, y, i / (4 * TN_HX_VECTOR));
+        const int inside = lane < strip_width(b) && at + lane < y->width;
         b->clamps[i] = (uint8_t)(!inside ? y->zero : i / TN_HX_VECTOR % 2 ? attr->high : attr->low);
     }
     return TN_HEX_WHY_NONE;
@@ -148,6 +166,7 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
                              const uint8_t *modes, int fresh)
 {
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
+    blocks->kernel = node->attr.kernel[0];
     blocks->first = -node->attr.pads[0] * x->pitch - node->attr.pads[1];
     blocks->channels = tn_hx_pool_take(&graph->pool, 4 * (uint32_t)y->planes * sizeof *blocks->channels);
     blocks->ways = tn_hx_pool_take(&graph->pool, (uint32_t)y->planes);
@@ -159,7 +178,7 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
     const int32_t fewest = fresh ? tn_hx_planar_fewest(requant, y->dims[1], node->attr.rounding) : 0;
     for (int32_t plane = 0; fresh && plane < y->planes; plane++) {
         const int32_t c = 4 * plane, n = y->dims[1] - c < 4 ? y->dims[1] - c : 4;
-        blocks->ways[plane] = (uint8_t)set_plane(blocks->channels + c, requant + c, w + 9 * c, n, y, &node->attr,
+        blocks->ways[plane] = (uint8_t)set_plane(blocks->channels + c, requant + c, w + blocks->kernel * blocks->kernel * c, n, y, &node->attr,
                                                 modes[plane], fewest);
     }
     if (!tn_hx_packed_copy(graph, blocks->channels, channels_bytes(y), fresh) ||
@@ -194,10 +213,45 @@ static inline __attribute__((always_inline)) void take_blocks(HVX_Vector b[4], c
     b[3] = Q6_V_hi_W(odd);
 }
 
-static inline __attribute__((always_inline)) HVX_Vector sum(HVX_Vector block, HVX_Vector below, const int32_t *w)
+// Rows [from, end) of blocks.
+static inline __attribute__((always_inline)) void take_rows(HVX_Vector rows[4][4], int from, int end, const uint8_t *x, int32_t row, int32_t beside)
+{
+#pragma unroll
+    for (int i = from; i < end; i++) {
+        take_blocks(rows[i], x + 2 * i * row, row, beside);
+    }
+}
+
+static inline __attribute__((always_inline)) HVX_Vector sum3(HVX_Vector block, HVX_Vector below, const int32_t *w)
 {
     const HVX_Vector beside = Q6_V_vror_VR(Q6_Vh_vshuffe_VhVh(below, block), 4);
     return Q6_Vw_vrmpyacc_VwVubRb(Q6_Vw_vrmpyacc_VwVubRb(Q6_Vw_vrmpy_VubRb(block, w[0]), below, w[1]), beside, w[2]);
+}
+
+// The sums of two rows of a channel, from three rows of blocks, or four.
+static inline __attribute__((always_inline)) void sum_rows(HVX_Vector rows[4][4], int channel, const int32_t *w, int five, HVX_Vector sums[2])
+{
+    if (!five) {
+        sums[0] = sum3(rows[0][channel], rows[1][channel], w);
+        sums[1] = sum3(rows[1][channel], rows[2][channel], w);
+        return;
+    }
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        const HVX_Vector block = rows[i][channel], beside = Q6_V_vror_VR(block, 4), last = Q6_V_vror_VR(block, 8);
+#pragma unroll
+        for (int row = 0; row < 2; row++) {
+            const int32_t *taps = w + 3 * (i - row);
+            if (i == row) {
+                sums[row] = Q6_Vw_vrmpy_VubRb(block, taps[0]);
+            } else if (i > row && i < row + 3) {
+                sums[row] = Q6_Vw_vrmpyacc_VwVubRb(sums[row], block, taps[0]);
+            }
+            if (i >= row && i < row + 3) {
+                sums[row] = Q6_Vw_vrmpyacc_VwVubRb(Q6_Vw_vrmpyacc_VwVubRb(sums[row], beside, taps[1]), last, taps[2]);
+            }
+        }
+    }
 }
 
 typedef struct strip {
@@ -208,12 +262,13 @@ typedef struct strip {
 } strip;
 
 // n pairs of rows; x: the first tap of the first.
-static inline __attribute__((always_inline)) void strip_run(const strip *t, const uint8_t *restrict x, uint8_t *restrict to, int32_t n, int by)
+static inline __attribute__((always_inline)) void strip_run(const strip *t, const uint8_t *restrict x, uint8_t *restrict to, int32_t n, int by,
+                                                            int five)
 {
     const tn_hx_blocks_channel *c = t->channels;
     const int32_t beside = tn_hx_opaque(TN_HX_VECTOR), row = t->row, to_row = t->to_row, down = c[0].line.down;
     const HVX_Vector zero = t->ends->zero, low = t->ends->low, high = t->ends->high;
-    HVX_Vector now[4], bias[4], m[4];
+    HVX_Vector rows[4][4], bias[4], m[4];   // of blocks; the first ones are kept from the rows before
     tn_hx_line_lanes lines[4];
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -221,22 +276,23 @@ static inline __attribute__((always_inline)) void strip_run(const strip *t, cons
         m[i] = Q6_V_vsplat_R(c[i].multiplier);
         lines[i] = tn_hx_line_splat(&c[i].line);
     }
-    take_blocks(now, x, row, beside);
+    take_rows(rows, 0, 1 + five, x, row, beside);
 #pragma clang loop unroll(disable)
     for (; n > 0; n--) {
-        HVX_Vector next[4], after[4], h[4], out[2];
-        take_blocks(next, x + 2 * row, row, beside);
-        take_blocks(after, x + 4 * row, row, beside);
+        HVX_Vector h[4], out[2];
+        take_rows(rows, 1 + five, 3 + five, x, row, beside);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
-            const HVX_Vector a = sum(now[i], next[i], c[i].weights), b = sum(next[i], after[i], c[i].weights);
+            HVX_Vector s[2];
+            sum_rows(rows, i, c[i].weights, five, s);
             if (by == BY_Q31) {
-                h[i] = Q6_Vh_vasr_VwVwR_rnd_sat(tn_hx_q31_product(Q6_Vw_vadd_VwVw(b, bias[i]), m[i]),
-                                                tn_hx_q31_product(Q6_Vw_vadd_VwVw(a, bias[i]), m[i]), c[i].right);
+                h[i] = Q6_Vh_vasr_VwVwR_rnd_sat(tn_hx_q31_product(Q6_Vw_vadd_VwVw(s[1], bias[i]), m[i]),
+                                                tn_hx_q31_product(Q6_Vw_vadd_VwVw(s[0], bias[i]), m[i]), c[i].right);
             } else {
-                h[i] = tn_hx_line_halves(a, b, &lines[i], by == BY_EVEN_LINE);
+                h[i] = tn_hx_line_halves(s[0], s[1], &lines[i], by == BY_EVEN_LINE);
             }
-            now[i] = after[i];
+            rows[0][i] = rows[2][i];
+            rows[1][i] = five ? rows[3][i] : rows[1][i];
         }
         if (by == BY_Q31) {
             tn_hx_pack_narrow(h, zero, low, high, out);
@@ -252,28 +308,24 @@ static inline __attribute__((always_inline)) void strip_run(const strip *t, cons
     }
 }
 
-typedef void run_fn(const strip *, const uint8_t *, uint8_t *, int32_t);
-static void by_q31(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_Q31); }
-static void by_line(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_LINE); }
-static void by_even_line(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run(t, x, to, n, BY_EVEN_LINE); }
-
 // The same for the other modes.
-static inline __attribute__((always_inline)) void strip_run_mode(const strip *t, const uint8_t *x, uint8_t *to, int32_t n, int mode)
+static inline __attribute__((always_inline)) void strip_run_mode(const strip *t, const uint8_t *x, uint8_t *to, int32_t n, int mode, int five)
 {
     const int32_t beside = tn_hx_opaque(TN_HX_VECTOR), row = t->row, to_row = t->to_row;
     tn_hx_ends ends = *t->ends;
-    HVX_Vector now[4];
-    take_blocks(now, x, row, beside);
+    HVX_Vector rows[4][4];
+    take_rows(rows, 0, 1 + five, x, row, beside);
     for (; n > 0; n--) {
-        HVX_Vector next[4], after[4], s[8];
-        take_blocks(next, x + 2 * row, row, beside);
-        take_blocks(after, x + 4 * row, row, beside);
+        HVX_Vector s[8];
+        take_rows(rows, 1 + five, 3 + five, x, row, beside);
 #pragma unroll
         for (int i = 0; i < 4; i++) {
             const HVX_Vector bias = Q6_V_vsplat_R(t->channels[i].bias);
-            s[2 * i] = Q6_Vw_vadd_VwVw(sum(now[i], next[i], t->channels[i].weights), bias);
-            s[2 * i + 1] = Q6_Vw_vadd_VwVw(sum(next[i], after[i], t->channels[i].weights), bias);
-            now[i] = after[i];
+            sum_rows(rows, i, t->channels[i].weights, five, s + 2 * i);
+            s[2 * i] = Q6_Vw_vadd_VwVw(s[2 * i], bias);
+            s[2 * i + 1] = Q6_Vw_vadd_VwVw(s[2 * i + 1], bias);
+            rows[0][i] = rows[2][i];
+            rows[1][i] = five ? rows[3][i] : rows[1][i];
         }
         ends.to[0] = to;
         tn_hx_store_tile(s, t->requant, &ends, 1, 2, mode, 0, to_row, 1);
@@ -282,26 +334,34 @@ static inline __attribute__((always_inline)) void strip_run_mode(const strip *t,
     }
 }
 
-static void by_rne_narrow(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run_mode(t, x, to, n, TN_HX_RNE_NARROW); }
-static void by_wide_q31(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run_mode(t, x, to, n, TN_HX_Q31); }
-static void by_q31_unit(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run_mode(t, x, to, n, TN_HX_Q31_UNIT); }
-static void by_rne(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { strip_run_mode(t, x, to, n, TN_HX_RNE); }
+typedef void run_fn(const strip *, const uint8_t *, uint8_t *, int32_t);
+#define RUN(NAME, HOW, BY)                                                                                            \
+    static void NAME##_3(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { HOW(t, x, to, n, BY, 0); }       \
+    static void NAME##_5(const strip *t, const uint8_t *x, uint8_t *to, int32_t n) { HOW(t, x, to, n, BY, 1); }
+RUN(by_q31, strip_run, BY_Q31)
+RUN(by_line, strip_run, BY_LINE)
+RUN(by_even_line, strip_run, BY_EVEN_LINE)
+RUN(by_rne_narrow, strip_run_mode, TN_HX_RNE_NARROW)
+RUN(by_wide_q31, strip_run_mode, TN_HX_Q31)
+RUN(by_q31_unit, strip_run_mode, TN_HX_Q31_UNIT)
+RUN(by_rne, strip_run_mode, TN_HX_RNE)
 
 void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, const tn_hx_value *x, const uint8_t *from,
                         const tn_hx_value *y, uint8_t *to)
 {
-    static run_fn *const by_way[] = {NULL, by_q31, by_line, by_even_line};
-    static run_fn *const by_mode[] = {by_q31, by_rne_narrow, by_wide_q31, by_q31_unit, by_rne};
-    run_fn *run = blocks->ways[plane] == BY_MODE ? by_mode[blocks->modes[plane]] : by_way[blocks->ways[plane]];
+    static run_fn *const by_way[2][4] = {{NULL, by_q31_3, by_line_3, by_even_line_3}, {NULL, by_q31_5, by_line_5, by_even_line_5}};
+    static run_fn *const by_mode[2][5] = {{by_q31_3, by_rne_narrow_3, by_wide_q31_3, by_q31_unit_3, by_rne_3},
+                                         {by_q31_5, by_rne_narrow_5, by_wide_q31_5, by_q31_unit_5, by_rne_5}};
+    const int five = blocks->kernel == 5;
+    const int32_t strips = strips_of(blocks, y);
+    run_fn *run = blocks->ways[plane] == BY_MODE ? by_mode[five][blocks->modes[plane]] : by_way[five][blocks->ways[plane]];
     tn_hx_ends ends;
     tn_hx_ends_set(&ends, y->zero, attr->low, attr->high);
     strip t = {.channels = blocks->channels + 4 * plane, .requant = blocks->requant + 4 * plane, .ends = &ends, .row = 4 * x->pitch,
                .to_row = 4 * y->pitch};
     const int32_t pairs = y->height / 2;
-    for (int32_t at = 0;; at += STRIP) {
-        if (at + STRIP > y->width) {
-            at = y->width > STRIP ? y->width - STRIP : 0;
-        }
+    for (int32_t i = 0; i < strips; i++) {
+        const int32_t at = strip_at(blocks, y, i);
         const uint8_t *first = from + 4 * (blocks->first + 2 * at);
         uint8_t *result = to + 4 * at;
         run(&t, first, result, pairs);
@@ -312,9 +372,6 @@ void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int3
             run(&last, first + (uint32_t)(8 * (y->height - 1) * x->pitch), rows, 1);
             TN_HX_VU(result + (uint32_t)(y->height - 1) * (uint32_t)t.to_row) = TN_HX_V(rows);
         }
-        if (at + STRIP >= y->width) {
-            break;
-        }
     }
     tn_hx_fill_plane(y, to);
 }
@@ -322,11 +379,11 @@ void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int3
 void tn_hx_blocks_planes(const tn_hx_blocks *blocks, int32_t plane, int32_t n, const tn_hx_value *x, const uint8_t *from, const tn_hx_value *y,
                          uint8_t *to)
 {
-    const int32_t group = plane / blocks->group, down = blocks->channels[0].line.down, strips = strips_of(y);
+    const int32_t group = plane / blocks->group, down = blocks->channels[0].line.down, strips = strips_of(blocks, y);
     tn_hx_columns_job job = {.row = 4 * x->pitch, .to_row = 4 * y->pitch, .down = down, .odd = y->zero & 1 ? 0 : 0x00010001 << down,
                              .bits = ((2 << down) - 1) * 0x00010001};
     for (int32_t strip = 0; strip < strips; strip++) {
-        const int32_t at = strip_at(y, strip);
+        const int32_t at = strip_at(blocks, y, strip);
         job.clamps = blocks->clamps + (uint32_t)strip * 4 * TN_HX_VECTOR;
         for (int32_t next = 0; next < y->height; next += 2) {
             const int32_t row = next + 2 > y->height ? y->height - 2 : next;

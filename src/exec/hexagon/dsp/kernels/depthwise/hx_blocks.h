@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise 3 x 3 of stride 2 in blocks of 2 x 2 pixels.
+// Depthwise 3 x 3 and 5 x 5 of stride 2 in blocks of 2 x 2 pixels.
 // Ownership: plans in the graph's pool. Threads: prepare: the serving thread; plane: any.
 #ifndef TN_HX_BLOCKS_H
 #define TN_HX_BLOCKS_H
@@ -7,7 +7,7 @@
 #include "exec/hexagon/dsp/vec/hx_line.h"
 
 typedef struct tn_hx_blocks_channel {
-    int32_t weights[3];          // of the block, of the block below it, and of the column beside both
+    int32_t weights[9];          // of the block, of the block below it, and of the column beside both; 5 x 5: of three rows of three blocks
     int32_t bias, multiplier, right;   // fixed_q31
     tn_hx_line line;             // float_rne; the four of a plane have the same `down`
 } tn_hx_blocks_channel;
@@ -27,6 +27,7 @@ typedef struct tn_hx_blocks {
     const tn_hx_requant *requant;
     uint8_t *ways;               // [planes]: how each is requantised
     const uint8_t *modes;        // [planes]: of hx_requant.h
+    int32_t kernel;
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
     // Planes that all have lines with one shift are done by groups.
     int32_t group;               // planes done at once

@@ -8,21 +8,21 @@
 //   quarter:  rows of 8    r, r + 2, r + 4, r + 6
 //
 // where the last pixel of a row is padding, which is what the two columns beside the last one read. A round gives four rows of 30 pixels, eight of
-// 16, or a plane of up to seven rows of 8; the last one of a plane ends with it and may do again what the one before did. A loop goes over the
-// planes of a group at one place, with weights and lines of four channels in a record; planes with a gap in a line (hx_line.h) come after the
-// others.
+// 16, or a plane of up to seven rows of 8; the last one of a plane ends with it and may do again what the one before did. A loop goes over all
+// rounds of a group of planes, each of which has a record with weights and lines of four channels; planes with a gap in a line (hx_line.h) come
+// after the others.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/depthwise/hx_columns.h"
 
 #include "exec/hexagon/wire/hex_control.h"
 
 // Packets of a round here, and of one of hx_planar_planes.S with what takes planes apart and puts them together.
-enum { QUARTER_ROUND = 30, ROUND = 55, PLANAR_ROUND = 16, LEAST_PLANES = 4, GROUP_BYTES = 1 << 20, LEAST_PLAIN = 20, MOST_WIDE = 30 };
+enum { QUARTER_ROUND = 30, ROUND = 55, PLANAR_ROUND = 16, LEAST_PLANES = 4, GROUP_BYTES = 1 << 20, LEAST_PLAIN = 20, MOST_WIDE = 30, MOST_HIGH = 1024 };
 
 static int32_t find_across(const tn_hx_planar *p, const tn_hx_node *node, const tn_hx_value *x, const tn_hx_value *y)
 {
     const int alike = x->plane_bytes == y->plane_bytes && x->lead == y->lead && x->pitch == y->pitch;
-    if (p->kernel != 3 || !alike || node->attr.pads[0] != 1 || node->attr.pads[1] != 1 || y->planes < LEAST_PLANES) {
+    if (p->kernel != 3 || !alike || y->height > MOST_HIGH || node->attr.pads[0] != 1 || node->attr.pads[1] != 1 || y->planes < LEAST_PLANES) {
         return 0;
     }
     return y->pitch == 8 && y->height <= 7 ? 8 : y->pitch == 16 && y->height > 6 ? 16 : y->width <= MOST_WIDE && y->pitch <= 32 && y->height > 3 ? 32 : 0;
@@ -66,7 +66,7 @@ static tn_hx_columns_record *first_record(const tn_hx_columns *c, int32_t group,
     return c->records + group * c->share + TN_HX_COLUMNS_AHEAD + (even ? c->plain[group] + 2 * TN_HX_COLUMNS_AHEAD : 0);
 }
 
-static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, int32_t n, int32_t plane_bytes)
+static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, int32_t n, const tn_hx_value *y)
 {
     const tn_hx_planar_channel *channels = p->channels + 4 * group * c->group;
     int32_t plain = 0;
@@ -76,9 +76,10 @@ static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, in
     const int apart = tn_hx_columns_apart(plain, n);
     for (int even = 0; even < 2; even++) {
         tn_hx_columns_record *const begin = first_record(c, group, even), *to = begin;
-        for (int32_t i = 0; i < n; i++) {
+        for (int32_t k = 0; k < n * c->positions; k++) {
+            const int32_t i = k / c->positions, row = row_at(c, y, k % c->positions);
             if ((!apart || has_gap(channels + 4 * i)) == even) {
-                set_record(to++, channels + 4 * i, i * plane_bytes);
+                set_record(to++, channels + 4 * i, i * (int32_t)y->plane_bytes + 4 * row * y->pitch);
             }
         }
         for (int32_t i = 0; i < TN_HX_COLUMNS_AHEAD && to > begin; i++) {
@@ -129,7 +130,7 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     c->positions = positions;
     c->group = tn_hx_columns_group(y);
     const int32_t groups = (y->planes + c->group - 1) / c->group;
-    c->share = c->group + 4 * TN_HX_COLUMNS_AHEAD;
+    c->share = c->group * c->positions + 4 * TN_HX_COLUMNS_AHEAD;
     c->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * c->share) * sizeof *c->records);
     c->plain = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *c->plain);
     c->clamps = tn_hx_pool_take(&graph->pool, 4 * TN_HX_VECTOR);
@@ -138,7 +139,7 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     }
     for (int32_t group = 0; group < groups; group++) {
         const int32_t left = y->planes - group * c->group;
-        set_group(planar, c, group, left < c->group ? left : c->group, (int32_t)y->plane_bytes);
+        set_group(planar, c, group, left < c->group ? left : c->group, y);
     }
     set_clamps(planar, c, y);
     planar->group = c->group;
@@ -167,20 +168,15 @@ void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, 
                                                                    {tn_hx_columns_row, tn_hx_columns_row_even}};
     const tn_hx_columns *c = planar->columns;
     const int32_t group = plane / c->group;
-    tn_hx_columns_job job = {.row = 4 * y->pitch, .down = planar->line.down, .clamps = c->clamps,
+    tn_hx_columns_job job = {.x = x + 4 * planar->first, .to = to, .row = 4 * y->pitch, .down = planar->line.down, .clamps = c->clamps,
                              .odd = planar->line.odd * 0x00010001, .bits = ((2 << planar->line.down) - 1) * 0x00010001,
                              .x_zero = (int32_t)((uint32_t)planar->x_zero * 0x01010101u), .zero = (int32_t)((uint32_t)planar->zero * 0x01010101u)};
-    for (int32_t position = 0; position < c->positions; position++) {
-        const int32_t row = row_at(c, y, position);
-        job.x = x + 4 * (planar->first + row * y->pitch);
-        job.to = to + 4 * row * y->pitch;
-        for (int even = 0; even < 2; even++) {
-            const int32_t planes = even ? n - c->plain[group] : c->plain[group];
-            job.records = first_record(c, group, even);
-            job.rounds = planes + (c->across > 8 ? 1 : TN_HX_COLUMNS_AHEAD);
-            if (planes) {
-                loops[c->across / 16][even](&job);
-            }
+    for (int even = 0; even < 2; even++) {
+        const int32_t rounds = even ? n * c->positions - c->plain[group] : c->plain[group];
+        job.records = first_record(c, group, even);
+        job.rounds = rounds + (c->across > 8 ? 1 : TN_HX_COLUMNS_AHEAD);
+        if (rounds) {
+            loops[c->across / 16][even](&job);
         }
     }
     if (c->across > 8 || y->pad > 1) {   // the loop for quarters writes them itself

@@ -6,9 +6,9 @@
 
 #include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
 
-// A plane as the loops of hx_columns_loops.S read it; they know the offsets.
+// A round as the loops of hx_columns_loops.S read it; they know the offsets.
 typedef struct tn_hx_columns_record {
-    int32_t x, y;                // bytes from the group's first plane
+    int32_t x, y;                // bytes from the group's first plane, its first row
     struct {
         int32_t taps[3][2];      // of a column: for the upper row and, a byte further, for the lower
         int32_t start, multiplier;   // of a line; its shift in the lowest bits, which are not multiplied
@@ -46,7 +46,7 @@ struct tn_hx_columns {
     int32_t group;               // planes done at once
     int32_t share;               // records of a group
     tn_hx_columns_record *records;
-    uint16_t *plain;             // [groups]: planes without a gap, which come first
+    uint16_t *plain;             // [groups]: rounds without a gap, which come first
     uint8_t *clamps;             // [4][vector]
 };
 

@@ -94,7 +94,7 @@ uint32_t tn_hx_depthwise_prepare(tn_hx_graph *graph, tn_hx_node *node)
     tn_hx_packed_room(graph, weights_bytes(plan, x));
     tn_hx_packed_room(graph, requant_bytes(x));
     tn_hx_packed_room(graph, (uint32_t)x->planes);
-    if (tn_hx_window_is_halving(&node->attr)) {
+    if (tn_hx_window_blocks(&node->attr)) {
         tn_hx_blocks_room(graph, y);
     } else if (is_planar(plan, &node->attr, x, y)) {
         tn_hx_planar_room(graph, y, node->attr.kernel[0]);
@@ -164,7 +164,7 @@ uint32_t tn_hx_depthwise_pack(tn_hx_graph *graph, tn_hx_node *node, int fresh)
         return TN_HEX_WHY_LIMIT;
     }
     const uint32_t why = tn_hx_requant_sane(plan->requant, 4 * planes, plan->modes, planes);
-    if (!why && tn_hx_window_is_halving(&node->attr)) {
+    if (!why && tn_hx_window_blocks(&node->attr)) {
         plan->blocks = tn_hx_pool_take(&graph->pool, sizeof *plan->blocks);
         return plan->blocks ? tn_hx_blocks_prepare(graph, plan->blocks, node, weights, plan->requant, plan->modes, fresh) : TN_HEX_WHY_LIMIT;
     }
