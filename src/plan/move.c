@@ -211,6 +211,101 @@ static tn_status compose_node(tn_work *work, tn_node *node)
     return TN_OK;
 }
 
+// A copy that reads `value` moves something: it is no view of it.
+static bool moves(const tn_use *use)
+{
+    const tn_copy_attr *attr = use->node->op == &tn_op_copy ? use->node->attr : NULL;
+    int64_t count = 1, offset;
+    for (int i = 0; attr && i < attr->shape.count; i++) {
+        count *= attr->shape.v[i];
+    }
+    return attr && !tn_regions_dense(attr->regions, count, &offset);
+}
+
+// The copy of several boxes that makes a value which nothing but copies read: when all of these read its sources instead, it is not needed.
+static const tn_node *joined(const tn_value *value)
+{
+    const tn_node *producer = value->producer;
+    if (!producer || producer->op != &tn_op_copy || value->is_output || ((const tn_copy_attr *)producer->attr)->regions->count < 2) {
+        return NULL;
+    }
+    for (size_t u = 0; u < value->n_uses; u++) {
+        if (!moves(&value->uses[u])) {
+            return NULL;
+        }
+    }
+    return producer;
+}
+
+// Operands that copies read in the layout of the first.
+#define SOURCES_MOST 8
+#define BOXES_MOST 24
+
+// Reads the sources of joined operands.
+static tn_status flatten_node(tn_work *work, tn_node *node)
+{
+    const tn_copy_attr *attr = node->attr;
+    tn_value *sources[TN_MAX_IN * 2], *distinct[TN_MAX_IN * 2];
+    tn_region *boxes = tn_arena_array(&work->graph->arena, BOXES_MOST, sizeof *boxes);
+    tn_regions *regions = tn_arena_copy(&work->graph->arena, attr->regions, sizeof *regions);
+    int n = 0, n_sources = node->n_in, n_distinct = 0;
+    bool changed = false;
+    if (!boxes || !regions) {
+        return tn_fail_memory(work->diag, node->name, sizeof *boxes);
+    }
+    for (int i = 0; i < attr->regions->count; i++) {
+        const tn_region *c = &attr->regions->regions[i];
+        const tn_node *p = c->source >= 0 ? joined(node->in[c->source]) : NULL;
+        int64_t count = 0;
+        if (n == BOXES_MOST || node->n_in > TN_MAX_IN / 2) {
+            return TN_OK;
+        }
+        if (!p || n_sources + p->n_in > (int)TN_COUNT(sources) || !tn_shape_count(&tn_work_fact(work, p->out[0])->shape, &count)) {
+            boxes[n++] = *c;
+            continue;
+        }
+        const int made = tn_region_flatten(c, ((const tn_copy_attr *)p->attr)->regions, count, boxes + n, BOXES_MOST - n, &work->scratch);
+        if (!made) {
+            return TN_OK;
+        }
+        for (int k = n; k < n + made; k++) {
+            boxes[k].source += n_sources;
+        }
+        memcpy(sources + n_sources, p->in, (size_t)p->n_in * sizeof *sources);
+        n_sources += p->n_in;
+        n += made;
+        changed = true;
+    }
+    memcpy(sources, node->in, (size_t)node->n_in * sizeof *sources);
+    for (int i = 0; i < n; i++) {
+        int at = 0;
+        while (boxes[i].source >= 0 && at < n_distinct && distinct[at] != sources[boxes[i].source]) {
+            at++;
+        }
+        if (boxes[i].source >= 0 && at == n_distinct) {
+            distinct[n_distinct++] = sources[boxes[i].source];
+        }
+    }
+    if (!changed || n_distinct > SOURCES_MOST) {
+        return TN_OK;
+    }
+    regions->count = n;
+    regions->regions = boxes;
+    TN_TRY(make_copy(work, node, node, regions, sources, node->out[0]));
+    tn_graph_remove(work->graph, node);
+    return TN_OK;
+}
+
+static void drop_unused(tn_work *work)
+{
+    for (tn_node *node = work->graph->last, *prev; node; node = prev) {
+        prev = node->prev;
+        if (node->op == &tn_op_copy && unused(node)) {
+            tn_graph_remove(work->graph, node);
+        }
+    }
+}
+
 tn_status tn_plan_move(tn_work *work)
 {
     for (tn_node *node = work->graph->first, *next; node; node = next) {
@@ -225,11 +320,13 @@ tn_status tn_plan_move(tn_work *work)
             TN_TRY(compose_node(work, node));
         }
     }
-    for (tn_node *node = work->graph->last, *prev; node; node = prev) {
-        prev = node->prev;
-        if (node->op == &tn_op_copy && unused(node)) {
-            tn_graph_remove(work->graph, node);
+    drop_unused(work);
+    for (tn_node *node = work->graph->first, *next; node; node = next) {
+        next = node->next;
+        if (node->op == &tn_op_copy) {
+            TN_TRY(flatten_node(work, node));
         }
     }
+    drop_unused(work);
     return TN_OK;
 }

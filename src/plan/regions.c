@@ -143,3 +143,144 @@ bool tn_region_compose(const tn_region *c, const tn_region *p, tn_region *out)
     *out = result;
     return true;
 }
+
+// ---- tensors of several boxes ----
+
+// Elements that both sides of a box move together, as far as all of its steps are multiples of them; `rows`: of boxes before.
+static int64_t row_of(const tn_region *r, int64_t rows)
+{
+    const int last = r->rank - 1;
+    const bool run = r->rank > 0 && r->src_strides[last] == 1 && r->dst_strides[last] == 1;
+    int64_t numbers[2 * TN_MAX_RANK + 3], n = 0;
+    numbers[n++] = run ? r->sizes[last] : 1;
+    numbers[n++] = r->src_offset;
+    numbers[n++] = r->dst_offset;
+    for (int i = 0; i < r->rank - run; i++) {
+        numbers[n++] = r->src_strides[i];
+        numbers[n++] = r->dst_strides[i];
+    }
+    for (int64_t i = 0; i < n; i++) {
+        for (int64_t a = numbers[i] < 0 ? -numbers[i] : numbers[i]; a != 0;) {   // the greatest common divisor
+            const int64_t rest = rows % a;
+            rows = a;
+            a = rest;
+        }
+    }
+    return rows;
+}
+
+// Where each row of a box comes from and goes to, in rows.
+typedef struct row {
+    int64_t from, to;
+    int source;
+} row;
+
+static int64_t list_rows(const tn_region *r, int64_t length, row *rows)
+{
+    const int last = r->rank - 1;
+    const bool run = r->rank > 0 && r->src_strides[last] == 1 && r->dst_strides[last] == 1;
+    int64_t sizes[TN_MAX_RANK], from[TN_MAX_RANK], to[TN_MAX_RANK], total = 1;
+    for (int i = 0; i < r->rank; i++) {
+        const bool inner = run && i == last;
+        sizes[i] = inner ? r->sizes[i] / length : r->sizes[i];
+        from[i] = inner ? 1 : r->src_strides[i] / length;
+        to[i] = inner ? 1 : r->dst_strides[i] / length;
+        total *= sizes[i];
+    }
+    for (int64_t n = 0; rows && n < total; n++) {
+        int64_t left = n;
+        rows[n] = (row){r->src_offset / length, r->dst_offset / length, r->source};
+        for (int i = r->rank - 1; i >= 0; i--) {
+            rows[n].from += left % sizes[i] * from[i];
+            rows[n].to += left % sizes[i] * to[i];
+            left /= sizes[i];
+        }
+    }
+    return total;
+}
+
+#define ROWS_MOST 8192
+#define ROW_LEAST 16     // elements: shorter rows are better moved twice
+
+// Rows of one source, in their order, as boxes of equal steps.
+static int gather_boxes(const row *rows, int64_t count, int source, int64_t length, tn_region *out, int most)
+{
+    int n = 0;
+    int64_t last = -1;
+    for (int64_t i = 0; i < count; i++) {
+        if (rows[i].source != source) {
+            continue;
+        }
+        tn_region *box = n ? &out[n - 1] : NULL;
+        const int64_t from = last >= 0 ? (rows[i].from - rows[last].from) * length : 0, to = last >= 0 ? (rows[i].to - rows[last].to) * length : 0;
+        if (box && (box->sizes[0] == 1 || (box->src_strides[0] == from && box->dst_strides[0] == to))) {
+            box->sizes[0]++;
+            box->src_strides[0] = from;
+            box->dst_strides[0] = to;
+        } else if (n == most) {
+            return 0;
+        } else {
+            out[n++] = (tn_region){.source = source, .rank = 2, .sizes = {1, length}, .src_offset = rows[i].from * length,
+                                   .dst_offset = rows[i].to * length, .src_strides = {0, 1}, .dst_strides = {0, 1}};
+        }
+        last = i;
+    }
+    return n;
+}
+
+int tn_region_flatten(const tn_region *c, const tn_regions *p, int64_t count, tn_region *out, int most, tn_arena *scratch)
+{
+    int64_t length = row_of(c, count);
+    for (int i = 0; i < p->count; i++) {
+        length = row_of(&p->regions[i], length);
+    }
+    const int64_t total = length >= ROW_LEAST ? count / length : 0, wanted = total > 0 && total <= ROWS_MOST ? list_rows(c, length, NULL) : 0;
+    if (wanted < 1 || wanted > ROWS_MOST) {
+        return 0;
+    }
+    row *written = tn_arena_array(scratch, (size_t)total, sizeof *written), *rows = tn_arena_array(scratch, (size_t)wanted, sizeof *rows);
+    row *made = tn_arena_array(scratch, (size_t)total, sizeof *made);
+    if (!written || !rows || !made) {
+        return 0;
+    }
+    for (int64_t i = 0; i < total; i++) {
+        made[i].source = -1;
+    }
+    int sources = 0;
+    for (int i = 0; i < p->count; i++) {
+        const int64_t n = p->regions[i].source >= 0 ? list_rows(&p->regions[i], length, NULL) : total + 1;
+        if (n > total) {
+            return 0;
+        }
+        list_rows(&p->regions[i], length, written);
+        for (int64_t k = 0; k < n; k++) {
+            made[written[k].to] = written[k];
+        }
+        sources = p->regions[i].source >= sources ? p->regions[i].source + 1 : sources;
+    }
+    list_rows(c, length, rows);
+    for (int64_t k = 0; k < wanted; k++) {
+        const row *from = &made[rows[k].from];
+        if (from->source < 0) {
+            return 0;
+        }
+        rows[k].from = from->from;
+        rows[k].source = from->source;
+    }
+    int n = 0;
+    for (int s = 0; s < sources; s++) {
+        bool any = false;
+        for (int64_t k = 0; k < wanted && !any; k++) {
+            any = rows[k].source == s;
+        }
+        const int boxes = any ? gather_boxes(rows, wanted, s, length, out + n, most - n) : 0;
+        if (any && !boxes) {
+            return 0;
+        }
+        n += boxes;
+    }
+    for (int i = 0; i < n; i++) {
+        tn_region_simplify(&out[i]);
+    }
+    return n;
+}

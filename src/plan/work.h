@@ -87,6 +87,9 @@ tn_status tn_plan_memory_assign(tn_work *work);   // leases and offsets
 // Composition of movement (regions.c).
 // Rewrites region `c` (which reads the dense row-major tensor written by the single region `p`) to read p's source instead.
 bool tn_region_compose(const tn_region *c, const tn_region *p, tn_region *out);
+// The same where the dense row-major tensor of `count` elements was written by several boxes of rows: a box becomes a few that read their
+// sources. Returns how many went to `out`, none where that is more than `most` or the boxes do not move whole rows.
+int tn_region_flatten(const tn_region *c, const tn_regions *p, int64_t count, tn_region *out, int most, tn_arena *scratch);
 // Merges dims that are contiguous in source and destination, drops dims of size 1.
 void tn_region_simplify(tn_region *region);
 // The whole destination of `count` elements is one dense run of operand 0, starting at *offset.

@@ -502,6 +502,40 @@ static void bodies_of_later_stages(void **unused)
     free(data);
 }
 
+// Units that shuffle channels: one half passes by, the other is worked on, both are joined and their channels take turns. All copies read what
+// was computed: one copy a unit, for the half that is worked on, and the last one.
+static void shuffled_halves(void **unused)
+{
+    enum { CHANNELS = 26, UNITS = 4 };
+    const tn_concat_attr joined = {1};
+    const tn_split_attr halves = {1, 2};
+    const tn_softmax_attr softmax = {1};
+    const tn_transpose_attr swap = {.perm = {.v = (const int64_t[]){0, 2, 1, 3, 4}, .count = 5, .set = true}};
+    const int64_t pairs[] = {1, 2, CHANNELS / 2, 5, 7}, flat[] = {1, CHANNELS, 5, 7};
+    const tn_shape five = tn_shape_of(1, (const int64_t[]){5}), four = tn_shape_of(1, (const int64_t[]){4});
+    fixture f;
+    float *data = noise(CHANNELS * 35, 9);
+    const tn_tensor x = {.dtype = TN_F32, .shape = tn_shape_of(4, flat), .data = data};
+    (void)unused;
+    open_fixture(&f, NULL);
+    tn_graph *g = joining(&f.heap, CHANNELS);
+    g->inputs[0]->shape = x.shape;
+    tn_value *value = add(g, &tn_op_tanh, NULL, NULL, g->inputs[0], NULL);
+    for (int unit = 0; unit < UNITS; unit++) {
+        tn_value *half[2] = {tn_graph_value(g, NULL), tn_graph_value(g, NULL)};
+        assert_non_null(tn_graph_node(g, NULL, &tn_op_split, NULL, &halves, &value, 1, half, 2));
+        value = add(g, &tn_op_concat, NULL, &joined, half[0], add(g, &tn_op_tanh, NULL, NULL, half[1], NULL));
+        value = add(g, &tn_op_reshape, NULL, tn_op_reshape.defaults, value, tn_graph_constant(g, NULL, TN_I64, &five, pairs, false));
+        value = add(g, &tn_op_transpose, NULL, &swap, value, NULL);
+        value = add(g, &tn_op_reshape, NULL, tn_op_reshape.defaults, value, tn_graph_constant(g, NULL, TN_I64, &four, flat, false));
+    }
+    tn_graph_add_output(g, add(g, &tn_op_softmax, "y", &softmax, value, NULL));
+    run_joins(&f, g, &x, UNITS);   // the first half that is worked on is a view
+    tn_graph_destroy(g);
+    close_fixture(&f);
+    free(data);
+}
+
 // ---- pairs of convolutions ----
 
 static tn_value *add_conv(tn_graph *g, const char *name, const tn_conv_attr *attr, tn_value *x, int64_t m, int64_t c, int64_t k, const float *data)
@@ -567,7 +601,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(any_shapes_portable), cmocka_unit_test(any_shapes_best),
                                        cmocka_unit_test(cached_run_takes_nothing), cmocka_unit_test(parts_are_made_in_the_join),
-                                       cmocka_unit_test(random_joins), cmocka_unit_test(constant_data), cmocka_unit_test(pairs_are_joined),
+                                       cmocka_unit_test(random_joins), cmocka_unit_test(constant_data), cmocka_unit_test(shuffled_halves), cmocka_unit_test(pairs_are_joined),
                                        cmocka_unit_test(bodies_of_later_stages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
