@@ -242,6 +242,19 @@ static const tn_variant *find_variant(tenon_model *model, bool integers, const c
     return variant;
 }
 
+// Nothing that is computed is a float: what is asked to be in integers is so already, with no products to quantise.
+static bool is_all_integers(const tn_graph *graph)
+{
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        for (int i = 0; i < node->n_out; i++) {
+            if (node->n_bodies || (node->out[i] && tn_dtype_is_float(node->out[i]->dtype))) {
+                return false;
+            }
+        }
+    }
+    return true;
+}
+
 // Quantised arithmetic in its integer form: where the caller or a device wants it, and on a CPU alone that multiplies bytes faster, unless
 // the caller wants fp32. As samples say, or as the model has it.
 static tn_status choose_integers(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
@@ -253,6 +266,10 @@ static tn_status choose_integers(tenon_session *session, const tenon_session_opt
     const bool fp32 = options->precision && strcmp(options->precision, "fp32") == 0;
     for (size_t i = 0; i < session->context.n_devices && !fp32; i++) {
         session->integers = session->integers || session->devices[i]->vtable->integers;
+    }
+    if (int8 && !options->calibration_count && !written && is_all_integers(model->import.graph)) {
+        session->integers = model->integers;
+        return TN_OK;
     }
     if (int8 && (options->calibration_count || !written)) {
         return tn_api_quantise(session, options, diag);

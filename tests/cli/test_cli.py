@@ -435,6 +435,23 @@ class Reports(Command):
         devices = json.loads(self.good("doctor", "--json"))["devices"]
         self.assertEqual([d["name"] for d in devices if d["name"] == "cpu" and d["present"]], ["cpu"])
 
+    def test_a_model_without_floats_is_in_integers_already(self):
+        for dtype, code in ((2, 0), (tiny.FLOAT, 2)):
+            model = self.write("x.onnx", tiny.model([tiny.node("Transpose", ["x"], ["y"])], [("x", dtype, [2, 3])], [("y", dtype, [3, 2])]))
+            result = tenon("run", model, "--precision", "int8")
+            self.assertEqual(result.returncode, code, result.stderr.decode())
+
+    def test_a_driver_that_ends_the_process_is_told(self):
+        # PoCL without a linker in PATH and with nothing in its cache aborts; others pass or are absent.
+        bare = {"PATH": str(self.here), "POCL_CACHE_DIR": str(self.here / "empty")}
+        result = tenon("doctor", "--json", env=bare)
+        self.assertIn(result.returncode, (0, 3))
+        devices = {d["name"]: d for d in json.loads(result.stdout)["devices"]}
+        self.assertEqual(devices["cpu"]["test"], "passed")
+        if devices.get("opencl", {}).get("test") == "failed":
+            self.assertIn("ended the process", devices["opencl"]["test_said"])
+            self.assertEqual(result.returncode, 3)
+
     def test_cache_and_tune(self):
         self.told(2, "cache", "ls")
         self.told(2, "cache", "--cache", self.here)
