@@ -5,10 +5,14 @@
 #include "cli_session.h"
 #include "cli_text.h"
 #include "doctor_answer.h"
+#include "doctor_apart.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+// Drivers may compile for a while, abort when a tool of theirs is missing, or hang: what talks to one is a process of its own.
+enum { MOST_SECONDS = 120 };
 
 // What a device wants of the machine, by name; the rest is in its reason.
 static const char *needs_of(const char *name)
@@ -29,19 +33,21 @@ static const char *needs_of(const char *name)
 // Adds what a device needs, and the known-answer test of one that is there.
 static void examine(cJSON *device, bool *good)
 {
-    char said[256] = "";
+    char why[256] = "";
     const char *name = tn_cli_string(device, "name", "");
     cJSON_AddStringToObject(device, "needs", needs_of(name));
     if (!cJSON_IsTrue(cJSON_GetObjectItemCaseSensitive(device, "present"))) {
         cJSON_AddStringToObject(device, "test", "absent");
         return;
     }
-    const bool passed = tn_doctor_answer(name, said, sizeof said);
-    *good = *good && passed;
-    cJSON_AddStringToObject(device, "test", passed ? "passed" : "failed");
-    if (!passed) {
+    char *answer = tn_doctor_apart(tn_doctor_answer, name, MOST_SECONDS, why, sizeof why);
+    const char *said = answer ? answer : why;
+    *good = *good && !*said;
+    cJSON_AddStringToObject(device, "test", *said ? "failed" : "passed");
+    if (*said) {
         cJSON_AddStringToObject(device, "test_said", said);
     }
+    free(answer);
 }
 
 static void print_device(const cJSON *device)
@@ -70,13 +76,20 @@ static void print_device(const cJSON *device)
            tn_cli_string(device, "test_said", ""));
 }
 
+static char *list_devices(const char *unused)
+{
+    (void)unused;
+    return tenon_devices_json();
+}
+
 static int run(const tn_cli_options *options)
 {
-    char *text = tenon_devices_json();
+    char why[256] = "no memory";
+    char *text = tn_doctor_apart(list_devices, "", MOST_SECONDS, why, sizeof why);
     cJSON *tree = text ? cJSON_Parse(text) : NULL;
     free(text);
     if (!tree) {
-        return tn_cli_fail(TN_EXIT_LIMIT, "the list of devices could not be made");
+        return tn_cli_fail(TN_EXIT_LIMIT, "the list of devices could not be made: %s", why);
     }
     bool good = true;
     cJSON *each;

@@ -4,10 +4,7 @@
 #ifndef TN_DOCTOR_ANSWER_H
 #define TN_DOCTOR_ANSWER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
-// Runs the test that suits the device. False: `said` tells what went wrong.
-bool tn_doctor_answer(const char *device, char *said, size_t size);
+// Runs the test that suits the device. "" where it passes, else what went wrong; the caller frees the text.
+char *tn_doctor_answer(const char *device);
 
 #endif

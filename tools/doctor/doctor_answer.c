@@ -6,6 +6,9 @@
 // Ownership: none. Threads: one.
 #include "doctor_answer.h"
 
+#include "cli.h"
+
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -30,22 +33,22 @@ static const uint8_t in_bytes[] = {
     0x08, 0x0a, 0x02, 0x08, 0x02, 0x0a, 0x02, 0x08, 0x02, 0x42, 0x04, 0x0a, 0x00, 0x10, 0x0d
 };
 
-static bool failed(tenon_error *error, char *said, size_t size)
+static void failed(tenon_error *error, char *said, size_t size)
 {
     (void)snprintf(said, size, "%s", error ? tenon_error_message(error) : "it fails without a reason");
     tenon_error_destroy(error);
-    return false;
 }
 
 // Results are right, and the device has made them.
-static bool check(tenon_session *session, const char *device, bool bytes, char *said, size_t size)
+static void check(tenon_session *session, const char *device, bool bytes, char *said, size_t size)
 {
     static const float want[] = {7, 6, 0, 10};
     tenon_tensor y;
     tenon_error *error = NULL;
     char *json = NULL;
     if (tenon_session_output(session, 0, &y, &error) != TENON_OK || tenon_report(session, TENON_REPORT_PLACEMENT, &json, &error) != TENON_OK) {
-        return failed(error, said, size);
+        failed(error, said, size);
+        return;
     }
     char key[64];
     (void)snprintf(key, sizeof key, "\"%s\":{\"nodes\":0", device);
@@ -55,15 +58,15 @@ static bool check(tenon_session *session, const char *device, bool bytes, char *
         const float got = bytes ? ((const int8_t *)y.data)[i] : ((const float *)y.data)[i];
         if (got != want[i]) {
             (void)snprintf(said, size, "result %d is %g, not %g", i, (double)got, (double)want[i]);
-            return false;
+            return;
         }
     }
     (void)snprintf(said, size, "%s", ran ? "" : "another device did the work");
-    return ran;
 }
 
-bool tn_doctor_answer(const char *device, char *said, size_t size)
+char *tn_doctor_answer(const char *device)
 {
+    char said[256] = "";
     static const float floats[] = {1, 2, -3, 1};
     static const int8_t numbers[] = {4, 8, -12, 4};
     static const int64_t dims[] = {2, 2};
@@ -80,8 +83,12 @@ bool tn_doctor_answer(const char *device, char *said, size_t size)
                      (bytes ? tenon_session_set_input(session, "x", TENON_INT8, 2, dims, numbers, sizeof numbers, &error)
                             : tenon_session_set_input(session, "x", TENON_FLOAT32, 2, dims, floats, sizeof floats, &error)) == TENON_OK &&
                      tenon_session_run(session, NULL, 0, &error) == TENON_OK;
-    const bool good = ran ? check(session, device, bytes, said, size) : failed(error, said, size);
+    if (ran) {
+        check(session, device, bytes, said, sizeof said);
+    } else {
+        failed(error, said, sizeof said);
+    }
     tenon_session_destroy(session);
     tenon_model_destroy(model);
-    return good;
+    return tn_cli_copy(said);
 }
