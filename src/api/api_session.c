@@ -267,6 +267,9 @@ static tn_status choose_integers(tenon_session *session, const tenon_session_opt
     for (size_t i = 0; i < session->context.n_devices && !fp32; i++) {
         session->integers = session->integers || session->devices[i]->vtable->integers;
     }
+    if (options->calibration_count && !int8) {
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "calibration", "sample inputs are for precision int8, not for %s", options->precision ? options->precision : "fp32");
+    }
     if (int8 && !options->calibration_count && !written && is_all_integers(model->import.graph)) {
         session->integers = model->integers;
         return TN_OK;

@@ -3,6 +3,7 @@
 #include "api/api.h"
 
 #include "base/num.h"
+#include "device/cache_folder.h"
 #include "sys/clock.h"
 
 #include <string.h>
@@ -23,6 +24,28 @@ static void settle(tenon_session *session)
         if (session->devices[i]->vtable->take && !session->context.memory && !session->context.light) {
             session->context.memory = session->devices[i];
         }
+    }
+}
+
+void tn_api_warn(const tenon_session *session, const tn_diag *diag)
+{
+    if (session->context.log) {
+        session->context.log(session->context.log_context, TENON_LOG_WARNING, diag->message);
+    }
+}
+
+// Everything works without the folder; only what the devices make for this machine is made at each start.
+static void check_cache(const tenon_session *session)
+{
+    tn_diag note = {0};
+    bool kept = false;
+    for (size_t d = 0; d + 1 < session->context.n_devices; d++) {
+        kept = kept || session->devices[d]->vtable->cache_prune;
+    }
+    if (kept && session->cache && !tn_cache_writable(session->cache)) {
+        (void)tn_fail(&note, TN_OK, "cache", "the folder '%.300s' cannot be made or written; programs and packed weights are made anew at each start",
+                      session->cache);
+        tn_api_warn(session, &note);
     }
 }
 
@@ -58,6 +81,7 @@ tn_status tn_api_open_devices(tenon_session *session, const char *name, tn_diag 
     }
     session->context.devices = session->devices;
     settle(session);
+    check_cache(session);
     return TN_OK;
 }
 
@@ -68,13 +92,6 @@ tn_status tn_api_open_devices(tenon_session *session, const char *name, tn_diag 
 #define FIRST_RETRY_NS 1000000000u
 #define MAX_DOUBLINGS 6
 #define REVIVE_NS 100000000u      // a run waits no longer for one that starts
-
-void tn_api_warn(const tenon_session *session, const tn_diag *diag)
-{
-    if (session->context.log) {
-        session->context.log(session->context.log_context, TENON_LOG_WARNING, diag->message);
-    }
-}
 
 static void wait_for_retry(tenon_session *session)
 {

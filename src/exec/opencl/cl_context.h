@@ -62,7 +62,6 @@ typedef struct tn_cl_context {
     int expand;                       // tests: 2: convolutions join the depthwise one wherever they can; 1: never; 0: by price
     int pairs;                        // tests: 2: convolutions side by side are one wherever they can; 1: never; 0: on GPUs
     unsigned tile_seed;               // tests: not 0, any valid tile instead of the best known
-    bool told_folder;                 // that the cache folder cannot be written
     bool shipped_tiles, own_tiles;    // those of the build, those of the folder were read
     tn_cl_program *programs;
     tn_cl_shared *shared;             // what the application shares (run/cl_border.h)

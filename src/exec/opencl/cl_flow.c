@@ -4,7 +4,6 @@
 // Ownership: see the header. Threads: see the header.
 #include "exec/opencl/cl_flow.h"
 
-#include "device/cache_folder.h"
 #include "exec/opencl/rows/cl_rows.h"
 #include "exec/opencl/run/cl_border.h"
 #include "exec/opencl/run/cl_slice.h"
@@ -131,26 +130,11 @@ tn_status tn_cl_flow_make(tn_cl_context *cl, const tn_flow_request *request, tn_
     return tn_cl_flow_make_wide(cl, request, NULL, flow);
 }
 
-// Said once for a device: everything works without the folder, only each start compiles again.
-static void check_folder(tn_cl_context *cl, const tn_flow_request *request)
-{
-    char text[512];
-    const tn_flow_listener *listener = request->listener;
-    if (!request->cache || cl->told_folder || !listener || !listener->warn || tn_cache_writable(request->cache)) {
-        return;
-    }
-    cl->told_folder = true;
-    (void)snprintf(text, sizeof text, "opencl: the cache folder '%.300s' cannot be made or written; each start compiles its kernels again",
-                   request->cache);
-    listener->warn(listener->context, text);
-}
-
 tn_status tn_cl_flow_make_wide(tn_cl_context *cl, const tn_flow_request *request, const tn_cl_widths *widths, tn_cl_flow **flow)
 {
     tn_cl_build b;
     *flow = NULL;
     if (tn_cl_build_open(&b, cl, request->graph, request->diag) == TN_OK) {
-        check_folder(cl, request);
         b.cache = request->cache;
         b.flow->unsaved = request->cache;
         b.flow->slice_ns = request->slice_ns;

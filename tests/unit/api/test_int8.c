@@ -124,6 +124,15 @@ static void test_refused(void **state)
         assert_null(session);
         tenon_error_destroy(error);
     }
+    // Samples without the precision that needs them.
+    static const char *const others[] = {NULL, "fp32", "bf16"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        tenon_session *session = NULL;
+        tenon_error *error = NULL;
+        assert_int_equal(make(&session, "cpu", others[i], "x", sizeof data, &error), TENON_INVALID_ARGUMENT);
+        assert_string_equal(tenon_error_place(error), "calibration");
+        tenon_error_destroy(error);
+    }
 }
 
 int main(void)
