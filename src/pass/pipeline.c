@@ -41,6 +41,8 @@ static const step steps[] = {
     // Written-out functions become operators.
     {&tn_pass_fuse_pattern, 0},
     {&tn_pass_fuse_norm, 0},
+    // Of which quantised graphs have integer forms too.
+    {&tn_pass_quant_fold, 0},
     // Into convolutions and matrix products.
     {&tn_pass_fuse_matmul, SHAPED},
     {&tn_pass_fuse_hoist, 0},

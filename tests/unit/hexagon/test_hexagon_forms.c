@@ -278,6 +278,33 @@ static void test_norm(void **state)
     norm_one("[2](576,2)", VECTORS(2), "axis=-1", "0.007", false, false);
 }
 
+// Written out with means, as exporters that lack the operator write it.
+static void test_norm_written(void **state)
+{
+    static const char *const text =
+        "graph \"g\" (%q: uint8[1,8,12,12]) -> (%y)\n"
+        "  %x = dequantize_linear(%q, %xs: const float32[](0.02), %xz: const uint8[](120))\n"
+        "  %m = reduce_mean(%x, %axes: const int64[1](-1)) {keepdims=true}\n"
+        "  %c = sub(%x, %m)\n"
+        "  %p = mul(%c, %c)\n"
+        "  %v = reduce_mean(%p, %axes) {keepdims=true}\n"
+        "  %e = add(%v, %epsilon: const float32[](0.001))\n"
+        "  %d = sqrt(%e)\n"
+        "  %n = div(%c, %d)\n"
+        "  %s = mul(%n, %g: const float32[12])\n"
+        "  %b = add(%s, %h: const float32[12])\n"
+        "  %y = quantize_linear(%b, %ys: const float32[](0.03), %yz: const uint8[](128))\n";
+    hex_bench b;
+    if (!hex_bench_present()) {
+        skip();
+    }
+    hex_bench_open(&b, text, false);
+    assert_int_equal(count_of(b.graph, &tn_op_qlinear_layer_norm), 1);
+    assert_int_equal(count_of(b.graph, &tn_op_dequantize_linear), 0);
+    compare_places(&b, text, 200);
+    hex_bench_close(&b);
+}
+
 // What has no such form stays in floats: gain of a value, one number for all, results of millions of steps, an epsilon that is all there is.
 static void test_norm_floats(void **state)
 {
@@ -448,7 +475,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_deconv), cmocka_unit_test(test_resize), cmocka_unit_test(test_resize_roundings),
                                        cmocka_unit_test(test_resize_wide),
-                                       cmocka_unit_test(test_resize_floats), cmocka_unit_test(test_norm), cmocka_unit_test(test_norm_floats),
+                                       cmocka_unit_test(test_resize_floats), cmocka_unit_test(test_norm), cmocka_unit_test(test_norm_floats), cmocka_unit_test(test_norm_written),
                                        cmocka_unit_test(test_product), cmocka_unit_test(test_attention)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
