@@ -406,9 +406,11 @@ static void test_policy(void **state)
     memcpy(other.want, s.want, s.bytes);
     other.bytes = s.bytes;
     assert_true(right(&other));
-    // The one that went to the CPU comes back when its time has come, not before.
+    // The one that went to the CPU comes back when its time has come, not before. On a busy machine that may be now.
     assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
-    assert_false(on_devices(s.session));
+    if (tn_clock_ns() < s.session->retry_ns) {
+        assert_false(on_devices(s.session));
+    }
     s.session->retry_ns = 0;
     assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
     assert_true(on_devices(s.session));
