@@ -17,9 +17,9 @@ import sys
 import tempfile
 
 HEAD = '''// SPDX-License-Identifier: Apache-2.0
-// The loops of hx_columns.c and hx_blocks.c: a round is 128 pixels of the four channels of a plane (quarter, blocks: 64), whose constants it loads
-// itself. scripts/hexagon_loops.py says what a round is and writes such a file, with as many packets in other places. A round is spread over two
-// (quarter, blocks: three); those before the first and behind the last read records that are there for it.
+// The loops of hx_columns.c and hx_blocks.c: a round is 128 pixels of the four channels of a plane (quarter: 64), whose constants it loads itself.
+// scripts/hexagon_loops.py says what a round is and writes such a file, with as many packets in other places. A round is spread over two (quarter:
+// three); those before the first and behind the last read records that are there for it.
 //
 //   void tn_hx_columns_...(const tn_hx_columns_job *job)
 //
@@ -213,27 +213,28 @@ def finish_records(loop, even, rows):
 
 
 def blocks(even):
-    """Stride 2: two rows of a strip, from blocks of 2 x 2 pixels."""
-    loop = Loop(104, 2)
+    """Stride 2: four rows of a strip, from blocks of 2 x 2 pixels; of the last row of blocks the upper half."""
+    loop = Loop(104, 1)
     begin_plane(loop)
-    for k in range(5):
+    for k in range(9):
         before = [f'a{k - 1}'] if k else []
         loop.add(f'b{k}', ANY_LOAD, f'<b{k}> = vmemu(<x>+#1)', f'b{k}', ['x'], before)
-        loop.add(f'a{k}', ANY_LOAD, f'<a{k}> = vmemu(<x>{"++m0" if k < 4 else "+#0"})', f'a{k}', ['x'], before + [f'b{k}'])
+        loop.add(f'a{k}', ANY_LOAD, f'<a{k}> = vmemu(<x>{"++m0" if k < 8 else "+#0"})', f'a{k}', ['x'], before + [f'b{k}'])
         loop.add(f'd{k}', SHUFFLE, f'<d{k}> = vdeal(<b{k}>,<a{k}>,r5)', f'd{k}', [f'a{k}', f'b{k}'], size=2)
-    for j, (upper, lower) in enumerate(((0, 1), (2, 3), (4, 4))):
+    for j in range(5):
+        upper, lower = f'd{2 * j}', f'd{min(2 * j + 1, 8)}'
         for k, pair in enumerate(('ac', 'bd')):
-            loop.add(f'k{j}{pair}', SHUFFLE, f'<k{j}{pair}>.b = vshuffoe(<d{lower}/{k}>.b,<d{upper}/{k}>.b)', f'k{j}{pair}', [f'd{upper}', f'd{lower}'],
-                     size=2)
+            loop.add(f'k{j}{pair}', SHUFFLE, f'<k{j}{pair}>.b = vshuffoe(<{lower}/{k}>.b,<{upper}/{k}>.b)', f'k{j}{pair}', [upper, lower], size=2)
     for c in 'abcd':
         loop.load_pair('t' + c)       # block, below
         loop.load_pair('u' + c)       # beside, where the line begins
     loop.load_pair('factorac')
     loop.load_pair('factorbd')
+    rows = ('U0', 'L0', 'U1', 'L1')
     for c in 'abcd':
         pair = 'ac' if c in 'ac' else 'bd'
         factor = f'factor{pair}/{pair.index(c)}'
-        for j, row in enumerate('UL'):
+        for j, row in enumerate(rows):
             here, below = (f'k{j + d}{pair}' for d in (0, 1))
             block, under = (f'<{w}/{pair.index(c)}>' for w in (here, below))
             k = row + c
@@ -243,41 +244,52 @@ def blocks(even):
             loop.add(k + '1', MULTIPLY, f'<{k}>.w += vrmpy({under}.ub,<t{c}/1>.b)', None, [k, below, 't' + c], [k + '0'])
             loop.add(k + '2', MULTIPLY, f'<{k}>.w += vrmpy(<e{k}>.ub,<u{c}/0>.b)', None, [k, 'e' + k, 'u' + c], [k + '1', 'r' + k])
             finish_sum(loop, row, c, f'u{c}/1', factor, k + '2')
-    finish_records(loop, even, 'UL')
-    clamp(loop, 'U', 'v30', 'v29')
-    clamp(loop, 'L', 'v28', 'v27')
-    loop.add('store U', ANY_STORE, 'vmemu(<y>+#0) = <oU>', None, ['oU', 'y'], ['min U'])
-    loop.add('next row', SCALAR, '<y> = add(<y>,r24)', None, ['y'], ['store U'])
-    loop.add('store L', ANY_STORE, 'vmemu(<y>+#0) = <oL>', None, ['oL', 'y'], ['min L', 'next row'])
+    finish_records(loop, even, rows)
+    before = []
+    for row in rows:
+        clamp(loop, row, 'v30', 'v29')
+        loop.add('store ' + row, ANY_STORE, f'vmemu(<y>+#0) = <o{row}>', None, ['o' + row, 'y'], ['min ' + row] + before)
+        before = ['next ' + row]
+        if row != rows[-1]:
+            loop.add('next ' + row, SCALAR, '<y> = add(<y>,r24)', None, ['y'], ['store ' + row])
     return loop
 
 
 def give_registers(loop, places, packets, registers, draw):
-    """Webs as arcs around a round of packets, pairs at even registers; None: not found."""
+    """Webs as arcs around a round of packets, pairs at even registers; None: not found. What does not fit takes the place of others."""
     makers, readers, _ = loop.graph()
     given = {}
     for kind, free in registers.items():
-        arcs = []
+        arcs = {}
         for web, (k, size) in loop.webs.items():
             if k == kind:
                 begin = places[makers[web]]
                 end = max([begin + 1] + [places[i] for i in readers[web]])
-                arcs.append((web, size, sum(1 << p for p in {at % packets for at in range(begin + 1, end + 1)}), end - begin))
-        for _ in range(4000):
-            taken, found = dict.fromkeys(free, 0), {}
-            for web, size, arc, _ in sorted(arcs, key=lambda a: -(a[1] * 8 + a[3]) + draw.random() * 16):
-                fits = [r for r in free if not taken[r] & arc and (size == 1 or (r % 2 == 0 and r + 1 in taken and not taken[r + 1] & arc))]
-                if not fits:
-                    break
-                # Where least is left over beside it.
-                tight = max(fits, key=lambda r: (bin(taken[r]).count('1') + (bin(taken[r ^ 1]).count('1') if r ^ 1 in taken else 40), draw.random()))
-                for r in range(tight, tight + size):
-                    taken[r] |= arc
-                found[web] = tight
-            if len(found) == len(arcs):
-                given.update(found)
+                arcs[web] = size, sum(1 << p for p in {at % packets for at in range(begin + 1, end + 1)})
+        holders, moved = {r: set() for r in free}, dict.fromkeys(arcs, 0)
+        left = sorted(arcs, key=lambda w: -arcs[w][0] * 1000 - bin(arcs[w][1]).count('1'))
+        for _ in range(20000):
+            if not left:
                 break
-        else:
+            web = left.pop(0)
+            size, arc = arcs[web]
+            best = None
+            for r in free:
+                if size == 1 or (r % 2 == 0 and r + 1 in holders):
+                    against = {w for at in range(r, r + size) for w in holders[at] if arcs[w][1] & arc}
+                    taken = sum(bin(arcs[w][1]).count('1') for at in range(r, r + size) for w in holders[at])
+                    cost = (sum(arcs[w][0] * (1 + moved[w]) for w in against), -taken, draw.random())
+                    best = min(best, (cost, r, against), key=lambda b: b[:2]) if best else (cost, r, against)
+            _, r, against = best
+            for w in against:
+                moved[w] += 1
+                for at in holders.values():
+                    at.discard(w)
+            left += sorted(against)
+            for at in range(r, r + size):
+                holders[at].add(web)
+            given[web] = r
+        if left:
             return None
     return given
 
@@ -295,11 +307,11 @@ def anneal(tool, loop, packets, registers, steps, seed):
 
 
 def find(tool, name, shape, loop, packets, even, steps, seed):
-    fixed = {29, 30} | {'quarter': {26, 27, 28, 31}, 'blocks': {27, 28}}.get(shape, set()) | ({23, 24, 25} if even else set())
+    fixed = {29, 30} | ({26, 27, 28, 31} if shape == 'quarter' else set()) | ({23, 24, 25} if even else set())
     free = {'v': [r for r in range(32) if r not in fixed],
             'r': [r for r in range(24) if r not in (5, 6, 7)] + [6] * (shape != 'quarter') + [5] * (shape == 'row'), 'q': list(range(4))}
     for again in range(20):
-        counts = (len(free['v']) - 2 - again % 3, len(free['r']) - 2 - again % 2, 4)
+        counts = (len(free['v']) - 1 - again % 3, len(free['r']) - 2 - again % 2, 4)
         places = anneal(tool, loop, packets, counts, steps, seed + again)
         stores = {p // packets for p, op in zip(places or [], loop.ops) if op[1][3]}
         if places and (max(places) // packets > loop.ahead or stores != {loop.ahead}):
@@ -342,7 +354,7 @@ def write(name, shape, loop, packets, places, given):
 
 
 # Shape, packets of a round, packets where lines have a gap.
-LOOPS = (('quarter', 30, 36), ('half', 55, 66), ('row', 55, 65), ('blocks', 36, 42))
+LOOPS = (('quarter', 30, 36), ('half', 55, 66), ('row', 55, 65), ('blocks', 69, 81))
 
 
 def main():

@@ -7,8 +7,8 @@
 // so three products make a result: the block, the one below, and a word of the even columns of both, moved by one lane. The last lane
 // has no neighbour: a strip gives 31 results of two rows. 5 x 5 takes nine: three rows of three blocks, of which the second and third are the first
 // moved by one and two lanes; a strip gives 30. The block below is the next row's own. Strips go from left to right and the last
-// one ends with the row, so that what is written too much falls on padding or on rows that are written later. Of low images, where all
-// planes have lines, a loop goes over those of a group, two rows of a strip of each.
+// one ends with the row, so that what is written too much falls on padding or on rows that are written later. Of 3 x 3 where all planes have
+// lines a loop goes over all of a group, four rows of a strip a round.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/depthwise/hx_blocks.h"
 
@@ -16,7 +16,7 @@
 #include "exec/hexagon/dsp/vec/hx_store.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { LEAST_PLANES = 4, MOST_HIGH = 32 };
+enum { LEAST_PLANES = 4, ROWS = 4, MOST_PIXELS = 1 << 16 };   // rows of a round; pixels of a plane that is done by rounds
 // Ways to requantise; even: with a gap, see hx_line.h. By mode: what hx_store.h has for it, which looks for lanes near a half.
 enum { BY_MODE, BY_Q31, BY_LINE, BY_EVEN_LINE };
 
@@ -76,10 +76,10 @@ void tn_hx_blocks_room(tn_hx_graph *graph, const tn_hx_value *y)
     tn_hx_packed_room(graph, (uint32_t)y->planes);
 }
 
-// Whether all planes have lines, with one shift, and strips so short that beginning each of them would take long.
+// Whether all planes have lines, with one shift.
 static int goes_by_groups(const tn_hx_blocks *blocks, const tn_hx_value *y)
 {
-    int lines = blocks->kernel == 3 && y->planes >= LEAST_PLANES && y->height > 1 && y->height <= MOST_HIGH;
+    int lines = blocks->kernel == 3 && y->planes >= LEAST_PLANES && y->height >= ROWS && y->height * y->pitch <= MOST_PIXELS;
     for (int32_t c = 0; c < 4 * y->planes; c++) {
         lines &= blocks->ways[c / 4] >= BY_LINE && blocks->channels[c].line.down == blocks->channels[0].line.down;
     }
@@ -116,9 +116,12 @@ static void set_record(tn_hx_blocks_record *r, const tn_hx_blocks_channel *c, in
     }
 }
 
-static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, int32_t x_bytes, int32_t y_bytes)
+// Rounds of a plane. The last rows end with the plane and may be done again.
+static int32_t rounds_of(const tn_hx_blocks *b, const tn_hx_value *y) { return strips_of(b, y) * ((y->height + ROWS - 1) / ROWS); }
+
+static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, const tn_hx_value *x, const tn_hx_value *y)
 {
-    const int32_t first = group * b->group;
+    const int32_t first = group * b->group, strips = strips_of(b, y), rounds = rounds_of(b, y);
     int32_t plain = 0;
     for (int32_t i = 0; i < n; i++) {
         plain += b->ways[first + i] != BY_EVEN_LINE;
@@ -126,9 +129,12 @@ static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, int32_t x_bytes
     const int apart = tn_hx_columns_apart(plain, n);
     for (int even = 0; even < 2; even++) {
         tn_hx_blocks_record *const begin = first_record(b, group, even), *to = begin;
-        for (int32_t i = 0; i < n; i++) {
+        for (int32_t k = 0; k < n * rounds; k++) {
+            const int32_t i = k / rounds, at = strip_at(b, y, k % strips), next = k % rounds / strips * ROWS;
+            const int32_t row = next + ROWS > y->height ? y->height - ROWS : next;
             if ((!apart || b->ways[first + i] == BY_EVEN_LINE) == even) {
-                set_record(to++, b->channels + 4 * (first + i), i * x_bytes, i * y_bytes);
+                set_record(to++, b->channels + 4 * (first + i), i * (int32_t)x->plane_bytes + 8 * (row * x->pitch + at),
+                           i * (int32_t)y->plane_bytes + 4 * (row * y->pitch + at));
             }
         }
         for (int32_t i = 0; i < TN_HX_COLUMNS_AHEAD && to > begin; i++) {
@@ -142,21 +148,21 @@ static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, int32_t x_bytes
 static uint32_t prepare_records(tn_hx_graph *graph, tn_hx_blocks *b, const tn_hx_value *x, const tn_hx_value *y, const tn_hx_attr *attr)
 {
     b->group = tn_hx_columns_group(y);
-    b->share = b->group + 4 * TN_HX_COLUMNS_AHEAD;
-    const int32_t groups = (y->planes + b->group - 1) / b->group, strips = strips_of(b, y);
+    b->share = b->group * rounds_of(b, y) + 4 * TN_HX_COLUMNS_AHEAD;
+    const int32_t groups = (y->planes + b->group - 1) / b->group;
     b->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * b->share) * sizeof *b->records);
     b->plain = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *b->plain);
-    b->clamps = tn_hx_pool_take(&graph->pool, (uint32_t)strips * 4 * TN_HX_VECTOR);
+    b->clamps = tn_hx_pool_take(&graph->pool, 4 * TN_HX_VECTOR);
     if (!b->records || !b->plain || !b->clamps) {
         return TN_HEX_WHY_LIMIT;
     }
     for (int32_t group = 0; group < groups; group++) {
         const int32_t left = y->planes - group * b->group;
-        set_group(b, group, left < b->group ? left : b->group, (int32_t)x->plane_bytes, (int32_t)y->plane_bytes);
+        set_group(b, group, left < b->group ? left : b->group, x, y);
     }
-    for (int32_t i = 0; i < strips * 4 * TN_HX_VECTOR; i++) {   // low, high, and again for the lower row
-        const int32_t lane = i % TN_HX_VECTOR / 4, at = strip_at(b, y, i / (4 * TN_HX_VECTOR));
-        const int inside = lane < strip_width(b) && at + lane < y->width;
+    for (int32_t i = 0; i < 4 * TN_HX_VECTOR; i++) {   // low, high, and again, which the loop loads too; strips of several are full
+        const int32_t lane = i % TN_HX_VECTOR / 4;
+        const int inside = lane < strip_width(b) && lane < y->width;
         b->clamps[i] = (uint8_t)(!inside ? y->zero : i / TN_HX_VECTOR % 2 ? attr->high : attr->low);
     }
     return TN_HEX_WHY_NONE;
@@ -379,24 +385,15 @@ void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int3
 void tn_hx_blocks_planes(const tn_hx_blocks *blocks, int32_t plane, int32_t n, const tn_hx_value *x, const uint8_t *from, const tn_hx_value *y,
                          uint8_t *to)
 {
-    const int32_t group = plane / blocks->group, down = blocks->channels[0].line.down, strips = strips_of(blocks, y);
-    tn_hx_columns_job job = {.row = 4 * x->pitch, .to_row = 4 * y->pitch, .down = down, .odd = y->zero & 1 ? 0 : 0x00010001 << down,
-                             .bits = ((2 << down) - 1) * 0x00010001};
-    for (int32_t strip = 0; strip < strips; strip++) {
-        const int32_t at = strip_at(blocks, y, strip);
-        job.clamps = blocks->clamps + (uint32_t)strip * 4 * TN_HX_VECTOR;
-        for (int32_t next = 0; next < y->height; next += 2) {
-            const int32_t row = next + 2 > y->height ? y->height - 2 : next;
-            job.x = from + 4 * (blocks->first + 2 * row * x->pitch + 2 * at);
-            job.to = to + 4 * (row * y->pitch + at);
-            for (int even = 0; even < 2; even++) {
-                const int32_t planes = even ? n - blocks->plain[group] : blocks->plain[group];
-                job.records = first_record(blocks, group, even);
-                job.rounds = planes + TN_HX_COLUMNS_AHEAD;
-                if (planes) {
-                    (even ? tn_hx_columns_blocks_even : tn_hx_columns_blocks)(&job);
-                }
-            }
+    const int32_t group = plane / blocks->group, down = blocks->channels[0].line.down, all = n * rounds_of(blocks, y);
+    tn_hx_columns_job job = {.x = from + 4 * blocks->first, .to = to, .row = 4 * x->pitch, .to_row = 4 * y->pitch, .down = down,
+                             .clamps = blocks->clamps, .odd = y->zero & 1 ? 0 : 0x00010001 << down, .bits = ((2 << down) - 1) * 0x00010001};
+    for (int even = 0; even < 2; even++) {
+        const int32_t rounds = even ? all - blocks->plain[group] : blocks->plain[group];
+        job.records = first_record(blocks, group, even);
+        job.rounds = rounds + 1;
+        if (rounds) {
+            (even ? tn_hx_columns_blocks_even : tn_hx_columns_blocks)(&job);
         }
     }
     if (y->pitch <= y->width + 1 && y->pad <= 1) {

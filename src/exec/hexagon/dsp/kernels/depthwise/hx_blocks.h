@@ -12,9 +12,9 @@ typedef struct tn_hx_blocks_channel {
     tn_hx_line line;             // float_rne; the four of a plane have the same `down`
 } tn_hx_blocks_channel;
 
-// A plane as the loops over planes read it (tn_hx_columns_blocks); they know the offsets.
+// A round as the loops over planes read it (tn_hx_columns_blocks); they know the offsets.
 typedef struct tn_hx_blocks_record {
-    int32_t x, y;                // bytes from the group's first plane
+    int32_t x, y;                // bytes from the group's first plane, its first row
     struct {
         int32_t weights[3], start;
     } channels[4];
@@ -33,8 +33,8 @@ typedef struct tn_hx_blocks {
     int32_t group;               // planes done at once
     int32_t share;               // records of a group
     tn_hx_blocks_record *records;   // NULL: one by one
-    uint16_t *plain;             // [groups]: planes without a gap, which come first
-    uint8_t *clamps;             // [strips][4][vector]
+    uint16_t *plain;             // [groups]: rounds without a gap, which come first
+    uint8_t *clamps;             // [4][vector]
 } tn_hx_blocks;
 
 // Room for what is kept of it.
