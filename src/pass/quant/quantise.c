@@ -129,11 +129,24 @@ static role role_of(const tn_node *node)
 
 static bool is_bound(const tn_node *node) { return node->op == &tn_op_relu || node->op == &tn_op_clip; }
 
-// Whether a convolution or product comes after the node or is it. Looked up again for each: graphs are small beside a run.
+// The only node that reads the value, when nothing else sees it.
+static const tn_node *only_reader(const tn_value *value) { return value->n_uses == 1 && !value->is_output ? value->uses[0].node : NULL; }
+
+// Bounds of which a convolution or product makes its clamp.
+static bool is_clamp(const tn_node *node)
+{
+    const tn_node *maker = node;
+    while (maker && is_bound(maker) && values_read(maker) == 1 && maker->in[0] && only_reader(maker->in[0]) == maker) {
+        maker = maker->in[0]->producer;
+    }
+    return maker && maker != node && role_of(maker) == ROLE_SUM;
+}
+
+// Whether a convolution or product comes after the node or is it, bounds included. Looked up again for each: graphs are small beside a run.
 static bool is_inner(const tn_node *node, int depth)
 {
     const role r = role_of(node);
-    if (r == ROLE_SUM) {
+    if (r == ROLE_SUM || is_clamp(node)) {
         return true;
     }
     if (r == ROLE_NONE || depth > 64) {
@@ -148,9 +161,6 @@ static bool is_inner(const tn_node *node, int depth)
     }
     return false;
 }
-
-// The only node that reads the value, when nothing else sees it.
-static const tn_node *only_reader(const tn_value *value) { return value->n_uses == 1 && !value->is_output ? value->uses[0].node : NULL; }
 
 // An inner node reads the value, perhaps after it was moved.
 static bool feeds_inner(const tn_value *value, int depth)

@@ -87,6 +87,17 @@ static const char *const normal =
     "  %r = relu(%n)\n"
     "  %y = matmul(%r, %k: const float32[8,4])\n";
 
+// Bounds are the last thing there is.
+static const char *const bounded =
+    "graph \"g\" (%x: float32[1,2,8,8]) -> (%y, %z)\n"
+    "  %a = conv(%x, %w: const float32[4,2,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n"
+    "  %r = relu(%a)\n"
+    "  %c = conv(%r, %v: const float32[4,4,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n"
+    "  %y = relu(%c)\n"
+    "  %d = deconv(%r, %k: const float32[4,3,2,2]) {kernel=[2,2], strides=[2,2]}\n"
+    "  %e = relu(%d)\n"
+    "  %z = clip(%e, -, %m: const float32[](2))\n";
+
 typedef enum mode { NARROW, WIDE, CHOSEN, ODD } mode;      // ODD: every other node is wide
 
 typedef struct bench {
@@ -295,6 +306,18 @@ static void test_grown(void **state)
     close_bench(&b);
 }
 
+static void test_bounded(void **state)
+{
+    bench b;
+    assert_true(error_of(bounded, NARROW, &b) < 0.05);
+    check_whole(b.whole);
+    assert_int_equal(count_of(b.whole, &tn_op_qlinear_conv), 3);
+    close_bench(&b);
+    assert_true(error_of(bounded, WIDE, &b) < 0.001);
+    assert_int_equal(count_of(b.whole, &tn_op_wide_conv), 3);
+    close_bench(&b);
+}
+
 static void test_normal(void **state)
 {
     bench b;
@@ -387,7 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uneven), cmocka_unit_test(test_parts), cmocka_unit_test(test_chosen), cmocka_unit_test(test_aims),
-        cmocka_unit_test(test_spread), cmocka_unit_test(test_grown), cmocka_unit_test(test_normal),
+        cmocka_unit_test(test_spread), cmocka_unit_test(test_grown), cmocka_unit_test(test_bounded), cmocka_unit_test(test_normal),
         cmocka_unit_test(test_both), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
