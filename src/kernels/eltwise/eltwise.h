@@ -66,7 +66,7 @@ typedef struct tn_eltwise_params {
     int64_t chunk;            // floats at most
     int64_t rows_per_chunk;   // 1: rows are cut into chunks; more: a chunk is so many whole rows
     int64_t pieces;           // chunks of a row
-    int stream;               // >= 0: the result of several instructions is larger than the caches, or is rounded; chunks of it are made here
+    int stream;               // >= 0: the result is larger than the caches, or is rounded; chunks of it that are no lines are made here
     bool rounded;             // the result is in NCHW32B
     int64_t channels;         // of the result in a blocked layout
     int64_t shared_floats, thread_floats;   // scratch: padded vectors, then a share for each thread

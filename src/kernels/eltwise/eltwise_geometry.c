@@ -183,7 +183,7 @@ static void plan_chunks(const tn_query *query, tn_eltwise_params *p)
         p->rows *= p->dims[d];
     }
     // One instruction alone keeps memory busy as it is, and a pass through a buffer costs it more than it saves.
-    p->stream = p->rounded || (p->n_code > 1 && tn_stream_result(query)) ? p->n_buffers++ : -1;
+    p->stream = p->rounded || tn_stream_result(query) ? p->n_buffers++ : -1;
     p->chunk = p->n_buffers ? TN_ELTWISE_CHUNK : TN_ELTWISE_LONG;
     p->rows_per_chunk = !p->rounded && p->row > 0 && p->row <= TN_ELTWISE_CHUNK / 2 && p->rows > 1 ? TN_ELTWISE_CHUNK / p->row : 1;
     p->chunk = p->rows_per_chunk > 1 ? TN_ELTWISE_CHUNK : p->chunk;
