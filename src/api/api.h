@@ -209,7 +209,7 @@ static inline const tn_graph *tn_api_graph(const tenon_session *session)
 // Some of the model dequantises: it brings scales of its own.
 bool tn_api_comes_quantised(const tenon_model *model);
 
-// Precision int8: makes session->quantised by the samples among the options.
+// Precision int8: makes session->quantised by the samples among the options; without samples a model on bytes stays as it is.
 tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *options, tn_diag *diag);
 
 // Fills session->devices, or fails with the reason; and gives them back.

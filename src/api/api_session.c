@@ -242,19 +242,6 @@ static const tn_variant *find_variant(tenon_model *model, bool integers, const c
     return variant;
 }
 
-// Nothing that is computed is a float: what is asked to be in integers is so already, with no products to quantise.
-static bool is_all_integers(const tn_graph *graph)
-{
-    for (const tn_node *node = graph->first; node; node = node->next) {
-        for (int i = 0; i < node->n_out; i++) {
-            if (node->n_bodies || (node->out[i] && tn_dtype_is_float(node->out[i]->dtype))) {
-                return false;
-            }
-        }
-    }
-    return true;
-}
-
 // Quantised arithmetic in its integer form: where the caller or a device wants it, and on a CPU alone that multiplies bytes faster, unless
 // the caller wants fp32. As samples say, or as the model has it.
 static tn_status choose_integers(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
@@ -269,10 +256,6 @@ static tn_status choose_integers(tenon_session *session, const tenon_session_opt
     }
     if (options->calibration_count && !int8) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "calibration", "sample inputs are for precision int8, not for %s", options->precision ? options->precision : "fp32");
-    }
-    if (int8 && !options->calibration_count && !written && is_all_integers(model->import.graph)) {
-        session->integers = model->integers;
-        return TN_OK;
     }
     if (int8 && (options->calibration_count || !written)) {
         return tn_api_quantise(session, options, diag);

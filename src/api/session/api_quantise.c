@@ -5,6 +5,7 @@
 #include "base/num.h"
 #include "exec/calibrate.h"
 #include "ops/op_facts.h"
+#include "ops/quant/op_qlinear.h"
 #include "ops/quant/requantise.h"
 
 #include <string.h>
@@ -61,11 +62,32 @@ static tn_status take_samples(const tn_graph *graph, const tenon_session_options
     return TN_OK;
 }
 
+// Quantised without a dequantise_linear: operators on bytes, as some exporters write them, or nothing that is computed is a float. Then
+// there is nothing to quantise.
+static bool is_on_bytes(const tn_graph *graph)
+{
+    bool floats = false;
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        if (strncmp(node->op->name, "qlinear_", strlen("qlinear_")) == 0 || node->op == &tn_op_matmul_integer || node->op == &tn_op_conv_integer) {
+            return true;
+        }
+        floats = floats || node->n_bodies;
+        for (int i = 0; i < node->n_out; i++) {
+            floats = floats || (node->out[i] && tn_dtype_is_float(node->out[i]->dtype));
+        }
+    }
+    return !floats;
+}
+
 tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
 {
     tenon_model *model = session->model;
     const size_t n = options->calibration_count;
     tn_status status = TN_OK;
+    if (n == 0 && is_on_bytes(model->import.graph)) {
+        session->integers = model->integers;
+        return TN_OK;
+    }
     if (!options->calibration || n == 0 || n > MAX_SAMPLES) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "calibration", "precision int8 needs 1 to %d sample inputs to know the ranges of values: "
                        "the model has no quantised products of its own", MAX_SAMPLES);
