@@ -435,6 +435,12 @@ class Reports(Command):
         devices = json.loads(self.good("doctor", "--json"))["devices"]
         self.assertEqual([d["name"] for d in devices if d["name"] == "cpu" and d["present"]], ["cpu"])
 
+    def test_a_run_past_its_deadline_fails(self):
+        chain = [tiny.node("MatMul", [f"x{i}", f"x{i}"], [f"x{i + 1}"]) for i in range(40)]
+        model = self.write("long.onnx", tiny.model(chain, [("x0", tiny.FLOAT, [600, 600])], [("x40", tiny.FLOAT, [600, 600])]))
+        self.assertIn("deadline", self.told(1, "run", model, "--deadline", 1, "--threads", 1).lower())
+        self.good("run", model, "--deadline", 600000, "--threads", 1)
+
     def test_a_model_without_floats_is_in_integers_already(self):
         for dtype, code in ((2, 0), (tiny.FLOAT, 2)):
             model = self.write("x.onnx", tiny.model([tiny.node("Transpose", ["x"], ["y"])], [("x", dtype, [2, 3])], [("y", dtype, [3, 2])]))

@@ -38,6 +38,7 @@ static const tn_cli_option common[] = {
     {"warmup", "N", TN_CLI_NUMBER, AT(warmup), "runs before those that count (bench: 3, else 0)"},
     {"seed", "N", TN_CLI_NUMBER, AT(seed), "seed of random inputs: floats N(0,1), integers 0 or 1 (default 0); contents that decide shapes are chosen"},
     {"json", NULL, TN_CLI_FLAG, AT(json), "one JSON document on stdout instead of text"},
+    {"deadline", "MS", TN_CLI_NUMBER, AT(deadline), "milliseconds: a run that takes longer fails at its next node"},
     {"device-log", "N", TN_CLI_NUMBER, AT(device_log), "what the device says of its own work, on stderr: 1 each call, 2 each node (hexagon)"},
     {"quiet", NULL, TN_CLI_FLAG, AT(quiet), "no notes on stderr (-q)"},
     {"no-progress", NULL, TN_CLI_FLAG, AT(no_progress), "no progress line on a terminal"},

@@ -19,7 +19,7 @@ typedef struct tn_cli_options {
     const char *device, *precision, *isa, *pin, *store, *cache, *power;
     const char *calibrate;
     unsigned strict;               // TENON_STRICT_*
-    uint64_t memory_limit, limit_peak, device_log;
+    uint64_t memory_limit, limit_peak, device_log, deadline;
     bool no_optimise, verify;
     const char *sha256, *key_file;
     bool describe;                 // set by a verb that can do with less where weights are encrypted and no key is given

@@ -191,6 +191,7 @@ int tn_cli_session_open(tn_cli_session *s, const tn_cli_options *options)
         tn_cli_session_close(s);
         return code ? code : tn_cli_error(error);
     }
+    tenon_session_set_deadline(s->session, options->deadline < UINT64_MAX / 1000000 ? options->deadline * 1000000 : UINT64_MAX);
     s->open_ms = 1e3 * (opened - begin);
     s->create_ms = 1e3 * (tn_cli_seconds() - opened);
     if (options->power) {

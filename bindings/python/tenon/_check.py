@@ -4,6 +4,7 @@ before numpy or ctypes says something of their own about it.
 """
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Dict, List, Optional, Tuple, Union
@@ -94,3 +95,10 @@ def shape(name: str, value: Any, least: int = 0, most: int = 8) -> Tuple[int, ..
 
 def shapes(value: Any) -> Dict[str, Any]:
     return mapping("shapes", value, "a dict from names of inputs to shapes")
+
+
+def nanoseconds(what: str, seconds: Any) -> int:
+    """A span of time for the library: at least one nanosecond where it is not 0."""
+    if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0 <= seconds <= 1e9:
+        raise refuse(what, seconds, "0 to 1e9 seconds")
+    return math.ceil(seconds * 1e9)

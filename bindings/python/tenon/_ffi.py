@@ -148,6 +148,7 @@ _PROTOTYPES = {
     "tenon_session_output": (c.c_int, [Handle, c.c_size_t, c.POINTER(Tensor), _OUT]),
     "tenon_session_output_count": (c.c_size_t, [Handle]),
     "tenon_session_cancel": (None, [Handle]),
+    "tenon_session_set_deadline": (None, [Handle, c.c_uint64]),
     "tenon_report": (c.c_int, [Handle, c.c_int, _OUT, _OUT]),
     "tenon_model_report": (c.c_int, [Handle, c.c_int, _OUT, _OUT]),
     "tenon_report_destroy": (None, [c.c_void_p]),

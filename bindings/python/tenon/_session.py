@@ -693,6 +693,14 @@ class InferenceSession:
             del keep
 
     @only_errors
+    def set_deadline(self, seconds: Optional[float]) -> None:
+        """From now on a run that takes longer raises Error(DEADLINE) at its next node. None or 0: none. Not during a run."""
+        nanoseconds = _check.nanoseconds("seconds", seconds or 0)
+        self._usable()
+        with self._alone():
+            self._lib.tenon_session_set_deadline(self._usable(), nanoseconds)
+
+    @only_errors
     def trim(self) -> None:
         """Gives back arenas, result buffers and all plans but the last."""
         self._usable()

@@ -34,6 +34,22 @@ def shared_weights(pad):
     return tiny.model(nodes, [("x", FLOAT, [16, 96])], [("out", FLOAT, [16, 96])], constants)
 
 
+class Deadline(unittest.TestCase):
+    def test_a_run_that_takes_longer_is_an_error(self):
+        x = np.zeros((16, 96), np.float32)
+        with tenon.InferenceSession(shared_weights(0)) as session:
+            session.set_deadline(1e-9)
+            with self.assertRaises(tenon.Error) as caught:
+                session.run(None, {"x": x})
+            self.assertEqual(caught.exception.status, tenon.Status.DEADLINE)
+            for none in (None, 0, 3600.0):
+                session.set_deadline(none)
+                session.run(None, {"x": x})
+            for wrong in (-1, float("nan"), "1", True, 1e10):
+                with self.assertRaises(tenon.Error):
+                    session.set_deadline(wrong)
+
+
 class Peak(unittest.TestCase):
     def setUp(self):
         logging.getLogger("tenon").setLevel(logging.ERROR)      # cheaper rows may be references
