@@ -108,7 +108,7 @@ struct tn_hex_link {
     int page_fd;
     uint32_t sequence;
     uint64_t session;         // counts starts
-    char death[240];          // how the program before this one ended; "": there was none
+    char death[480];          // how the program before this one ended; "": there was none
     uint64_t deadline_ns;     // of the run that has the turn, for everything before the sub-graph is executed; 0: none
     const atomic_int *cancel; // the same; may be NULL
     tn_hex_late late;
