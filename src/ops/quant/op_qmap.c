@@ -54,10 +54,10 @@ static tn_status infer_scales(tn_infer *infer, tn_dtype *dtype)
 static tn_status infer_softmax(tn_infer *infer)
 {
     const tn_qsoftmax_attr *attr = infer->attr;
-    const tn_shape *x = &infer->in[X]->shape;
     tn_dtype dtype;
     int axis;
     TN_TRY(infer_scales(infer, &dtype));
+    const tn_shape *x = &infer->in[X]->shape;
     TN_TRY(x->rank >= 0 ? tn_infer_axis(infer, "axis", attr->axis, x->rank, &axis) : TN_OK);
     tn_infer_out(infer, 0, dtype, x);
     return TN_OK;
@@ -66,10 +66,10 @@ static tn_status infer_softmax(tn_infer *infer)
 static tn_status infer_layer_norm(tn_infer *infer)
 {
     const tn_qlayer_norm_attr *attr = infer->attr;
-    const tn_shape *x = &infer->in[X]->shape;
     tn_dtype dtype;
     int axis;
     TN_TRY(infer_scales(infer, &dtype));
+    const tn_shape *x = &infer->in[X]->shape;
     for (int i = GAIN; i <= BIAS; i++) {
         TN_TRY(i == GAIN ? tn_infer_type(infer, i, TN_BIT(F32)) : tn_infer_optional(infer, i, TN_BIT(F32)));
     }
