@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes src/exec/hexagon/dsp/kernels/depthwise/hx_columns_loops.S: loops of the Hexagon vector unit whose rounds overlap.
+"""Writes hx_columns_loops.S and hx_columns_zero.S: loops of the Hexagon vector unit whose rounds overlap.
 
-usage: hexagon_loops.py OUTPUT.S [--steps N] [--seed N] [--only LOOP]
+usage: hexagon_loops.py FOLDER [--steps N] [--seed N] [--only LOOP]
 
 A round is written here as what it computes: instructions, what each takes of a packet, and the webs (what lives in a register) that they
 make and read. scripts/hexagon_anneal.c, compiled by `cc`, places them in packets; registers are given here. The same seed gives the same
-file. Takes some minutes of processor time a loop; where no place is found other seeds are tried. With --only one loop of the file is written anew.
+file. Takes some minutes of processor time a loop; where no place is found other seeds are tried. With --only one loop of the files is written anew.
 """
 import argparse
 import os
@@ -18,7 +18,8 @@ import tempfile
 
 HEAD = '''// SPDX-License-Identifier: Apache-2.0
 // The loops of hx_columns.c and hx_blocks.c: a round is 128 pixels of the four channels of a plane (quarter: 64), whose constants it loads itself.
-// scripts/hexagon_loops.py says what a round is and writes such a file, with as many packets in other places. A round is spread over two (quarter:
+// Those named zero are in hx_columns_zero.S: where the zero point and the least result are 0, nothing is clamped from below.
+// scripts/hexagon_loops.py says what a round is and writes such files, with as many packets in other places. A round is spread over two (quarter:
 // three); those before the first and behind the last read records that are there for it.
 //
 //   void tn_hx_columns_...(const tn_hx_columns_job *job)
@@ -93,10 +94,12 @@ class Loop:
         return makers, readers, sorted(deps)
 
 
-def begin_plane(loop):
+def begin_plane(loop, beside=False):
     loop.add('offsets', MEMD, '<offsets> = memd(r26++m1)', 'offsets', kind='r', size=2)
     loop.add('x', SCALAR, '<x> = add(r28,<offsets/0>)', 'x', ['offsets'], kind='r')
-    loop.add('y', SCALAR, '<y> = add(r27,<offsets/1>)', 'y', ['offsets'], kind='r')
+    loop.add('y', SCALAR, f'<y> = add(r27,<offsets/{int(not beside)}>)', 'y', ['offsets'], kind='r')
+    if beside:
+        loop.add('z', SCALAR, '<z> = add(r27,<offsets/1>)', 'z', ['offsets'], kind='r')
 
 
 def requantise(loop, even, rows):
@@ -124,9 +127,11 @@ def requantise(loop, even, rows):
         loop.add('o' + row, SHIFT, f'<o{row}>.ub = vasr(<q{row}bd>.h,<q{row}ac>.h,r7):sat', 'o' + row, [f'q{row}ac', f'q{row}bd'], last)
 
 
-def clamp(loop, row, low, high):
-    loop.add('max ' + row, SIMPLE, f'<o{row}>.ub = vmax(<o{row}>.ub,{low}.ub)', None, ['o' + row], ['o' + row])
-    loop.add('min ' + row, SIMPLE, f'<o{row}>.ub = vmin(<o{row}>.ub,{high}.ub)', None, ['o' + row], ['max ' + row])
+def clamp(loop, row, from_zero):
+    if not from_zero:
+        loop.add('max ' + row, SIMPLE, f'<o{row}>.ub = vmax(<o{row}>.ub,v30.ub)', None, ['o' + row], ['o' + row])
+    before = ('o' if from_zero else 'max ') + row
+    loop.add('min ' + row, SIMPLE, f'<o{row}>.ub = vmin(<o{row}>.ub,v29.ub)', None, ['o' + row], [before])
 
 
 def finish_sum(loop, row, c, start, factor, last):
@@ -138,10 +143,10 @@ def finish_sum(loop, row, c, start, factor, last):
         loop.add('m' + c, MULTIPLY, f'<m{c}> = vsplat(<{factor}>)', 'm' + c, [factor.split('/')[0]])
 
 
-def columns(shape, even):
+def columns(shape, even, from_zero):
     """Stride 1: four rows (row), eight of 16 pixels (half), a plane of eight (quarter). Pairs of rows of the result from four of x each."""
     loop = Loop(152, 2 if shape == 'quarter' else 1)
-    begin_plane(loop)
+    begin_plane(loop, shape == 'half' and from_zero)
     steps = 1 if shape == 'quarter' else 2
     if shape == 'row':
         for k in range(6):
@@ -188,7 +193,7 @@ def columns(shape, even):
     for step in range(steps):
         if shape == 'row':
             for row in (f'U{step}', f'L{step}'):
-                clamp(loop, row, 'v30', 'v29')
+                clamp(loop, row, from_zero)
                 loop.add('store ' + row, ANY_STORE, f'vmemu(<y>++m0) = <o{row}>', None, ['o' + row, 'y'], ['min ' + row] + before)
                 before = ['store ' + row]
             continue
@@ -197,11 +202,14 @@ def columns(shape, even):
         for k in range(2):
             low, high = ('v28', 'v27') if shape == 'quarter' and k else ('v30', 'v29')
             to, last = k if shape == 'quarter' else step + 2 * k, f'n{step}{k}'
-            loop.add(f'max {r}/{k}', SIMPLE, f'<{r}/{k}>.ub = vmax(<{r}/{k}>.ub,{low}.ub)', None, [r], [r])
+            if not from_zero:
+                loop.add(f'max {r}/{k}', SIMPLE, f'<{r}/{k}>.ub = vmax(<{r}/{k}>.ub,{low}.ub)', None, [r], [r])
             loop.add('store ' + last, LAST_STORE, f'<{last}>.ub = vmin(<{r}/{k}>.ub,{high}.ub); vmem(<y>+#{to}) = <{last}>.new', last, [r, 'y'],
-                     [f'max {r}/{k}'])
+                     [r if from_zero else f'max {r}/{k}'])
     for k in (-1, 2) if shape == 'quarter' else ():
         loop.add(f'store {k}', STORE, f'vmem(<y>+#{k}) = v26', None, ['y'])
+    if shape == 'half' and from_zero:
+        loop.add('store beside', STORE, 'vmem(<z>+#0) = v26', None, ['z'])
     return loop
 
 
@@ -212,17 +220,17 @@ def finish_records(loop, even, rows):
     requantise(loop, even, rows)
 
 
-def blocks(even):
-    """Stride 2: four rows of a strip, from blocks of 2 x 2 pixels; of the last row of blocks the upper half."""
-    loop = Loop(104, 1)
+def blocks(even, from_zero):
+    """Stride 2: four rows of a strip, from blocks of 2 x 2 pixels. The last row of x stays as pairs of channels, which weights of their own tell apart."""
+    loop = Loop(120, 1)
     begin_plane(loop)
     for k in range(9):
         before = [f'a{k - 1}'] if k else []
         loop.add(f'b{k}', ANY_LOAD, f'<b{k}> = vmemu(<x>+#1)', f'b{k}', ['x'], before)
         loop.add(f'a{k}', ANY_LOAD, f'<a{k}> = vmemu(<x>{"++m0" if k < 8 else "+#0"})', f'a{k}', ['x'], before + [f'b{k}'])
         loop.add(f'd{k}', SHUFFLE, f'<d{k}> = vdeal(<b{k}>,<a{k}>,r5)', f'd{k}', [f'a{k}', f'b{k}'], size=2)
-    for j in range(5):
-        upper, lower = f'd{2 * j}', f'd{min(2 * j + 1, 8)}'
+    for j in range(4):
+        upper, lower = f'd{2 * j}', f'd{2 * j + 1}'
         for k, pair in enumerate(('ac', 'bd')):
             loop.add(f'k{j}{pair}', SHUFFLE, f'<k{j}{pair}>.b = vshuffoe(<{lower}/{k}>.b,<{upper}/{k}>.b)', f'k{j}{pair}', [upper, lower], size=2)
     for c in 'abcd':
@@ -235,19 +243,25 @@ def blocks(even):
         pair = 'ac' if c in 'ac' else 'bd'
         factor = f'factor{pair}/{pair.index(c)}'
         for j, row in enumerate(rows):
-            here, below = (f'k{j + d}{pair}' for d in (0, 1))
-            block, under = (f'<{w}/{pair.index(c)}>' for w in (here, below))
+            here, below = f'k{j}{pair}', f'k{j + 1}{pair}' if j < 3 else 'd8'
+            block, under = f'<{here}/{pair.index(c)}>', f'<{below}/{pair.index(c) if j < 3 else int(pair == "bd")}>'
+            low, beside = ('last' + c, 0), ('last' + c, 1)
+            if j < 3 or c in 'ab':
+                low, beside = ('t' + c, 1), ('u' + c, 0)
             k = row + c
             loop.add('e' + k, SIMPLE, f'<e{k}>.h = vshuffe({under}.h,{block}.h)', 'e' + k, [here, below])
             loop.add('r' + k, PERMUTE, f'<e{k}> = vror(<e{k}>,r25)', None, ['e' + k], ['e' + k])
             loop.add(k + '0', MULTIPLY, f'<{k}>.w = vrmpy({block}.ub,<t{c}/0>.b)', k, [here, 't' + c])
-            loop.add(k + '1', MULTIPLY, f'<{k}>.w += vrmpy({under}.ub,<t{c}/1>.b)', None, [k, below, 't' + c], [k + '0'])
-            loop.add(k + '2', MULTIPLY, f'<{k}>.w += vrmpy(<e{k}>.ub,<u{c}/0>.b)', None, [k, 'e' + k, 'u' + c], [k + '1', 'r' + k])
+            loop.add(k + '1', MULTIPLY, f'<{k}>.w += vrmpy({under}.ub,<{low[0]}/{low[1]}>.b)', None, [k, below, low[0]], [k + '0'])
+            loop.add(k + '2', MULTIPLY, f'<{k}>.w += vrmpy(<e{k}>.ub,<{beside[0]}/{beside[1]}>.b)', None, [k, 'e' + k, beside[0]], [k + '1', 'r' + k])
             finish_sum(loop, row, c, f'u{c}/1', factor, k + '2')
     finish_records(loop, even, rows)
+    loop.field = 104
+    for c in 'cd':
+        loop.load_pair('last' + c)    # below, beside
     before = []
     for row in rows:
-        clamp(loop, row, 'v30', 'v29')
+        clamp(loop, row, from_zero)
         loop.add('store ' + row, ANY_STORE, f'vmemu(<y>+#0) = <o{row}>', None, ['o' + row, 'y'], ['min ' + row] + before)
         before = ['next ' + row]
         if row != rows[-1]:
@@ -306,8 +320,10 @@ def anneal(tool, loop, packets, registers, steps, seed):
     return [int(p) for p in places] if float(wrong) == 0 else None
 
 
-def find(tool, name, shape, loop, packets, even, steps, seed):
-    fixed = {29, 30} | ({26, 27, 28, 31} if shape == 'quarter' else set()) | ({23, 24, 25} if even else set())
+def find(tool, name, shape, loop, packets, steps, seed):
+    even, from_zero = '_even' in name, '_zero' in name
+    fixed = {'quarter': {26, 27, 28, 29, 30, 31}, 'half': {26, 29} if from_zero else {29, 30}}.get(shape, {29} if from_zero else {29, 30})
+    fixed |= {23, 24, 25} if even else set()
     free = {'v': [r for r in range(32) if r not in fixed],
             'r': [r for r in range(24) if r not in (5, 6, 7)] + [6] * (shape != 'quarter') + [5] * (shape == 'row'), 'q': list(range(4))}
     for again in range(20):
@@ -339,7 +355,10 @@ def write(name, shape, loop, packets, places, given):
     makers, readers, _ = loop.graph()
     # What the first round would have from the one before.
     first = []
-    for web, text in (('x', '{} = add(r28,r10)'), ('y', '{} = add(r27,r11)'), ('offsets', '{} = combine(r11,r10)')):
+    for web, text in (('x', '{} = add(r28,r10)'), ('y', f'{{}} = add(r27,r{"10" if "z" in makers else "11"})'), ('z', '{} = add(r27,r11)'),
+                      ('offsets', '{} = combine(r11,r10)')):
+        if web not in makers:
+            continue
         begin, end = places[makers[web]], max(places[i] for i in readers[web])
         if end // packets > begin // packets or begin % packets == packets - 1:
             first.append(text.format(register(re.match(r'<(\w+)(?:/([01]))?>', f'<{web}>'))))
@@ -354,36 +373,39 @@ def write(name, shape, loop, packets, places, given):
 
 
 # Shape, packets of a round, packets where lines have a gap.
-LOOPS = (('quarter', 30, 36), ('half', 55, 66), ('row', 55, 65), ('blocks', 69, 81))
+LOOPS = (('quarter', 30, 36), ('half', 55, 66), ('row', 55, 65), ('blocks', 67, 79), ('half_zero', 54, 65), ('row_zero', 54, 64),
+         ('blocks_zero', 65, 76))
+
+
+def todo():
+    return [(f'tn_hx_columns_{which}' + ('_even' if even else ''), which.split('_')[0], packets[even]) for even in (0, 1) for which, *packets in LOOPS]
 
 
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.add_argument('output')
+    args.add_argument('folder')
     args.add_argument('--steps', type=int, default=16000000)
     args.add_argument('--seed', type=int, default=1)
     args.add_argument('--only')
     args = args.parse_args()
-    todo = [(f'tn_hx_columns_{shape}' + ('_even' if even else ''), shape, packets[even]) for even in (0, 1) for shape, *packets in LOOPS]
-    before = {}
-    if args.only:
-        with open(args.output, encoding='ascii') as f:
-            before = {re.match(r'\w+', loop)[0]: '\n    .globl ' + loop.rstrip() for loop in f.read().split('\n    .globl ')[1:]}
+    files = [os.path.join(args.folder, name) for name in ('hx_columns_loops.S', 'hx_columns_zero.S')]
+    lines = {}
+    for path in files if args.only else ():
+        with open(path, encoding='ascii') as f:
+            lines |= {re.match(r'\w+', loop)[0]: ['\n    .globl ' + loop.rstrip()] for loop in f.read().split('\n    .globl ')[1:]}
     with tempfile.TemporaryDirectory() as folder:
         tool = os.path.join(folder, 'anneal')
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'hexagon_anneal.c')
         subprocess.run(['cc', '-O3', '-std=c11', '-o', tool, source, '-lm'], check=True)
-        lines = []
-        for name, shape, packets in todo:
-            if args.only and name != args.only:
-                lines.append(before[name])
-                continue
-            even = name.endswith('_even')
-            loop = blocks(even) if shape == 'blocks' else columns(shape, even)
-            places, given = find(tool, name, shape, loop, packets, even, args.steps * len(loop.ops) // 100, args.seed)
-            lines += write(name, shape, loop, packets, places, given)
-    with open(args.output, 'w', encoding='ascii') as f:
-        f.write(HEAD + '\n'.join(lines) + '\n')
+        for name, shape, packets in todo():
+            if args.only in (None, name):
+                even, from_zero = '_even' in name, '_zero' in name
+                loop = blocks(even, from_zero) if shape == 'blocks' else columns(shape, even, from_zero)
+                places, given = find(tool, name, shape, loop, packets, args.steps * len(loop.ops) // 100, args.seed)
+                lines[name] = write(name, shape, loop, packets, places, given)
+    for zero, path in enumerate(files):
+        with open(path, 'w', encoding='ascii') as f:
+            f.write(HEAD + '\n'.join(line for name, *_ in todo() if ('_zero' in name) == zero for line in lines[name]) + '\n')
 
 
 if __name__ == '__main__':

@@ -109,6 +109,11 @@ static void set_record(tn_hx_blocks_record *r, const tn_hx_blocks_channel *c, in
         for (int32_t k = 0; k < 3; k++) {
             r->channels[i].weights[k] = c[i].weights[k];
         }
+        if (i >= 2) {   // the last row of x has the pixels of two channels in a word, this one's in the odd bytes
+            const uint32_t below = (uint32_t)c[i].weights[1], beside = (uint32_t)c[i].weights[2];
+            r->last[i - 2][0] = (int32_t)(below << 8);
+            r->last[i - 2][1] = (int32_t)((beside & 0xffff) | (beside & 0xff0000) << 8);
+        }
         r->channels[i].start = c[i].line.start;
         r->multipliers[i % 2][i / 2] = c[i].line.multiplier | c[i].line.left;
         r->lower[i % 2] |= (int32_t)((uint32_t)(uint16_t)c[i].line.low << 16 * (i / 2));
@@ -388,12 +393,14 @@ void tn_hx_blocks_planes(const tn_hx_blocks *blocks, int32_t plane, int32_t n, c
     const int32_t group = plane / blocks->group, down = blocks->channels[0].line.down, all = n * rounds_of(blocks, y);
     tn_hx_columns_job job = {.x = from + 4 * blocks->first, .to = to, .row = 4 * x->pitch, .to_row = 4 * y->pitch, .down = down,
                              .clamps = blocks->clamps, .odd = y->zero & 1 ? 0 : 0x00010001 << down, .bits = ((2 << down) - 1) * 0x00010001};
+    static void (*const loops[2][2])(const tn_hx_columns_job *) = {{tn_hx_columns_blocks, tn_hx_columns_blocks_even},
+                                                                   {tn_hx_columns_blocks_zero, tn_hx_columns_blocks_zero_even}};
     for (int even = 0; even < 2; even++) {
         const int32_t rounds = even ? all - blocks->plain[group] : blocks->plain[group];
         job.records = first_record(blocks, group, even);
         job.rounds = rounds + 1;
         if (rounds) {
-            (even ? tn_hx_columns_blocks_even : tn_hx_columns_blocks)(&job);
+            loops[y->zero == 0 && blocks->clamps[0] == 0][even](&job);
         }
     }
     if (y->pitch <= y->width + 1 && y->pad <= 1) {

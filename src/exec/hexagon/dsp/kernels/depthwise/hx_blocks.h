@@ -20,6 +20,7 @@ typedef struct tn_hx_blocks_record {
     } channels[4];
     int32_t multipliers[2][2];   // of the first and third channel, of the second and fourth; shifts in their lowest bits
     int32_t lower[2], limit[2];  // halves, of the same pairs
+    int32_t last[2][2];          // weights below and beside for the last row, of the third channel and of the fourth
 } tn_hx_blocks_record;
 
 typedef struct tn_hx_blocks {

@@ -38,9 +38,15 @@ static int32_t row_at(const tn_hx_columns *c, const tn_hx_value *y, int32_t posi
     return rows * (position + 1) > height && height > rows ? height - rows : rows * position;
 }
 
-static void set_record(tn_hx_columns_record *r, const tn_hx_planar_channel *c, int32_t offset)
+// The vector that a round of half_zero fills with padding, in bytes from its plane: before the first row, or after the last one.
+static int32_t beside_at(const tn_hx_columns *c, const tn_hx_value *y, int32_t position)
 {
-    *r = (tn_hx_columns_record){.x = offset, .y = offset};
+    return !c->ends && position == c->positions - 1 ? 4 * y->height * y->pitch : -TN_HX_VECTOR;
+}
+
+static void set_record(tn_hx_columns_record *r, const tn_hx_planar_channel *c, int32_t x, int32_t y)
+{
+    *r = (tn_hx_columns_record){.x = x, .y = y};
     for (int32_t i = 0; i < 4; i++) {
         for (int32_t column = 0; column < 3; column++) {
             uint32_t taps = 0;
@@ -77,9 +83,9 @@ static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, in
     for (int even = 0; even < 2; even++) {
         tn_hx_columns_record *const begin = first_record(c, group, even), *to = begin;
         for (int32_t k = 0; k < n * c->positions; k++) {
-            const int32_t i = k / c->positions, row = row_at(c, y, k % c->positions);
+            const int32_t i = k / c->positions, plane = i * (int32_t)y->plane_bytes, at = plane + 4 * row_at(c, y, k % c->positions) * y->pitch;
             if ((!apart || has_gap(channels + 4 * i)) == even) {
-                set_record(to++, channels + 4 * i, i * (int32_t)y->plane_bytes + 4 * row * y->pitch);
+                set_record(to++, channels + 4 * i, at, c->from_zero && c->across == 16 ? plane + beside_at(c, y, k % c->positions) : at);
             }
         }
         for (int32_t i = 0; i < TN_HX_COLUMNS_AHEAD && to > begin; i++) {
@@ -128,6 +134,10 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     }
     c->across = across;
     c->positions = positions;
+    c->from_zero = planar->zero == 0 && planar->low == 0;
+    // Quarters write these vectors themselves; halves of several rounds a plane do if padding is a vector and begins with one.
+    const int each = c->from_zero && across == 16 && positions > 1 && y->height % 2 == 0;
+    c->ends = y->pad > 1 || (across != 8 && !each);
     c->group = tn_hx_columns_group(y);
     const int32_t groups = (y->planes + c->group - 1) / c->group;
     c->share = c->group * c->positions + 4 * TN_HX_COLUMNS_AHEAD;
@@ -163,9 +173,12 @@ void tn_hx_columns_ends(const tn_hx_value *y, uint8_t *plane, int32_t n)
 
 void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to)
 {
-    static void (*const loops[3][2])(const tn_hx_columns_job *) = {{tn_hx_columns_quarter, tn_hx_columns_quarter_even},
-                                                                   {tn_hx_columns_half, tn_hx_columns_half_even},
-                                                                   {tn_hx_columns_row, tn_hx_columns_row_even}};
+    static void (*const loops[2][3][2])(const tn_hx_columns_job *) = {{{tn_hx_columns_quarter, tn_hx_columns_quarter_even},
+                                                                       {tn_hx_columns_half, tn_hx_columns_half_even},
+                                                                       {tn_hx_columns_row, tn_hx_columns_row_even}},
+                                                                      {{tn_hx_columns_quarter, tn_hx_columns_quarter_even},
+                                                                       {tn_hx_columns_half_zero, tn_hx_columns_half_zero_even},
+                                                                       {tn_hx_columns_row_zero, tn_hx_columns_row_zero_even}}};
     const tn_hx_columns *c = planar->columns;
     const int32_t group = plane / c->group;
     tn_hx_columns_job job = {.x = x + 4 * planar->first, .to = to, .row = 4 * y->pitch, .down = planar->line.down, .clamps = c->clamps,
@@ -176,10 +189,10 @@ void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, 
         job.records = first_record(c, group, even);
         job.rounds = rounds + (c->across > 8 ? 1 : TN_HX_COLUMNS_AHEAD);
         if (rounds) {
-            loops[c->across / 16][even](&job);
+            loops[c->from_zero][c->across / 16][even](&job);
         }
     }
-    if (c->across > 8 || y->pad > 1) {   // the loop for quarters writes them itself
+    if (c->ends) {
         tn_hx_columns_ends(y, to, n);
     }
 }

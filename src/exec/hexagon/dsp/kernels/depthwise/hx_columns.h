@@ -6,9 +6,9 @@
 
 #include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
 
-// A round as the loops of hx_columns_loops.S read it; they know the offsets.
+// A round as the loops of hx_columns_loops.S and hx_columns_zero.S read it; they know the offsets.
 typedef struct tn_hx_columns_record {
-    int32_t x, y;                // bytes from the group's first plane, its first row
+    int32_t x, y;                // bytes from the group's first plane, its first row; half_zero: x of both, y of a vector of padding
     struct {
         int32_t taps[3][2];      // of a column: for the upper row and, a byte further, for the lower
         int32_t start, multiplier;   // of a line; its shift in the lowest bits, which are not multiplied
@@ -37,12 +37,21 @@ void tn_hx_columns_half(const tn_hx_columns_job *job);
 void tn_hx_columns_half_even(const tn_hx_columns_job *job);
 void tn_hx_columns_row(const tn_hx_columns_job *job);
 void tn_hx_columns_row_even(const tn_hx_columns_job *job);
+// Where zero point and least result are 0: narrowing to bytes is the lower clamp then.
+void tn_hx_columns_half_zero(const tn_hx_columns_job *job);
+void tn_hx_columns_half_zero_even(const tn_hx_columns_job *job);
+void tn_hx_columns_row_zero(const tn_hx_columns_job *job);
+void tn_hx_columns_row_zero_even(const tn_hx_columns_job *job);
 void tn_hx_columns_blocks(const tn_hx_columns_job *job);        // stride 2: with the records of hx_blocks.h
 void tn_hx_columns_blocks_even(const tn_hx_columns_job *job);
+void tn_hx_columns_blocks_zero(const tn_hx_columns_job *job);
+void tn_hx_columns_blocks_zero_even(const tn_hx_columns_job *job);
 
 struct tn_hx_columns {
     int32_t across;              // pixels of a row in a vector: 8, 16, 32
     int32_t positions;           // rounds that a plane takes
+    int32_t from_zero;           // 1: zero point and least result are 0
+    int32_t ends;                // 1: the loop does not write the vectors before and after a plane
     int32_t group;               // planes done at once
     int32_t share;               // records of a group
     tn_hx_columns_record *records;

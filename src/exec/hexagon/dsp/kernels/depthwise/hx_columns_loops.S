@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of hx_columns.c and hx_blocks.c: a round is 128 pixels of the four channels of a plane (quarter: 64), whose constants it loads itself.
-// scripts/hexagon_loops.py says what a round is and writes such a file, with as many packets in other places. A round is spread over two (quarter:
+// Those named zero are in hx_columns_zero.S: where the zero point and the least result are 0, nothing is clamped from below.
+// scripts/hexagon_loops.py says what a round is and writes such files, with as many packets in other places. A round is spread over two (quarter:
 // three); those before the first and behind the last read records that are there for it.
 //
 //   void tn_hx_columns_...(const tn_hx_columns_job *job)
@@ -214,80 +215,78 @@ row_loop:
     .type tn_hx_columns_blocks, @function
     .p2align 4
 tn_hx_columns_blocks:
-    begin 104
+    begin 120
     { r11:10 = memd(r26 + #0) }
     { loop0(blocks_loop,r1); r5 = #-1; r24 = memw(r0 + #44) }
-    { r21:20 = combine(r11,r10) }
+    { r4 = add(r28,r10); r6 = add(r27,r11) }
 blocks_loop:
-    { v23.w = vadd(v23.w,v16.w); v10.w = vasl(v10.w,r18); v19.w = vadd(v19.w,v16.w); v21.w = vrmpy(v26.ub,r8.b) }
-    { v31 = vror(v31,r25); v6.w += vrmpy(v5.ub,r14.b); v17.w = vasl(v17.w,r19); v4.w += vrmpy(v25.ub,r10.b) }
-    { r4 = add(r27,r21); v10.w = vadd(v10.w,v16.w); v15 = vror(v15,r25); v28.w = vadd(v28.w,v22.w) }
-    { r21:20 = memd(r26++m1); r1:0 = memd(r26+#-24); v25 = vsplat(r19); v8.w = vasl(v8.w,r19) }
-    { v16 = vsplat(r18); v13.w = vadd(v13.w,v16.w); v24.w = vasl(v24.w,r0); v8.w = vadd(v8.w,v22.w) }
-    { v21.w += vrmpy(v0.ub,r9.b); v17.w = vadd(v17.w,v22.w); v5 = vsplat(r11); v2 = vror(v2,r25) }
-    { v18.w += vrmpy(v31.ub,r14.b); v7.w = vasl(v7.w,r1); v9 = vror(v9,r25); v31.w = vrmpy(v27.ub,r2.b) }
-    { r19:18 = memd(r26+#-96); v21.w += vrmpy(v15.ub,r14.b); v31.w += vrmpy(v1.ub,r3.b); v0.h = vshuffo(v8.h,v13.h) }
-    { r15 = add(r28,r20); v26.h = vshuffo(v20.h,v23.h); v1:0.w = vmpy(v0.h,r22.h); v27.h = vshuffo(v28.h,v10.h) }
-    { v22 = vmemu(r15+#1); v18.w = vasl(v18.w,r0); v15:14.w = vmpy(v27.h,r22.h) }
-    { v8 = vmemu(r15++m0); v1.w += vmpyo(v8.w,v25.h):<<1:rnd:sat:shift }
-    { v27 = vmemu(r15+#1); v7.w = vadd(v7.w,v5.w); v15.w += vmpyo(v28.w,v25.h):<<1:rnd:sat:shift }
-    { v21.w = vasl(v21.w,r0); v31.w += vrmpy(v9.ub,r10.b); v12.w += vrmpy(v2.ub,r10.b); v2.h = vshuffo(v17.h,v19.h) }
-    { v24.w = vadd(v24.w,v11.w); v4.w = vasl(v4.w,r1); v3:2.w = vmpy(v2.h,r22.h) }
-    { v9 = vmemu(r15++m0); v6.w = vasl(v6.w,r0); v14.w += vmpyo(v10.w,v16.h):<<1:rnd:sat:shift }
-    { v10 = vmemu(r15+#1); v6.w = vadd(v6.w,v11.w); v0.w += vmpyo(v13.w,v16.h):<<1:rnd:sat:shift }
-    { v18.w = vadd(v18.w,v11.w); v1:0.w = vmpy(v26.h,r22.h); v28.h = vshuffo(v1.h,v0.h) }
-    { v27:26 = vdeal(v27,v9,r5); r17:16 = memd(r26+#-64); v2.w += vmpyo(v19.w,v16.h):<<1:rnd:sat:shift }
-    { v9:8 = vdeal(v22,v8,r5); v13 = vsplat(r1); v4.w = vadd(v4.w,v5.w) }
-    { v16 = vmemu(r15++m0); v0.w += vmpyo(v23.w,v16.h):<<1:rnd:sat:shift; v19.h = vshuffo(v15.h,v14.h) }
-    { v22 = vmemu(r15+#1); v1.w += vmpyo(v20.w,v25.h):<<1:rnd:sat:shift; v20.h = vshuffo(v7.h,v18.h) }
-    { r9:8 = memd(r26+#-80); v21.w = vadd(v21.w,v11.w); v12.w = vasl(v12.w,r1); v3.w += vmpyo(v17.w,v25.h):<<1:rnd:sat:shift }
-    { v11 = vmemu(r15++m0); v31.w = vasl(v31.w,r1); v15:14.w = vmpy(v20.h,r23.h) }
-    { v17:16 = vdeal(v10,v16,r5); v25 = vsplat(r0); v23.h = vshuffo(v1.h,v0.h) }
-    { v11:10 = vdeal(v22,v11,r5); v14.w += vmpyo(v18.w,v25.h):<<1:rnd:sat:shift }
-    { v20 = vmemu(r15+#1); v15.w += vmpyo(v7.w,v13.h):<<1:rnd:sat:shift; v22.h = vshuffo(v3.h,v2.h) }
-    { v1:0.b = vshuffoe(v26.b,v8.b); r3:2 = memd(r26+#-48); v15.h = vshuffo(v15.h,v14.h); v2.h = vshuffo(v4.h,v24.h) }
-    { v3:2.b = vshuffoe(v27.b,v9.b); v27:26.w = vmpy(v2.h,r23.h) }
-    { v18 = vmemu(r15++m0); v12.w = vadd(v12.w,v5.w); v26.w += vmpyo(v24.w,v25.h):<<1:rnd:sat:shift }
-    { v7 = vmemu(r15+#1); v9.ub = vasr(v15.h,v23.h,r7):sat; v27.w += vmpyo(v4.w,v13.h):<<1:rnd:sat:shift }
-    { v24 = vmemu(r15++m0); v31.w = vadd(v31.w,v5.w); v8.h = vshuffo(v12.h,v6.h) }
-    { v5:4 = vdeal(v20,v18,r5); v20.h = vshuffo(v27.h,v26.h); v9.ub = vmax(v9.ub,v30.ub) }
-    { v15:14.b = vshuffoe(v11.b,v17.b); v27:26.w = vmpy(v8.h,r23.h) }
-    { v17:16.b = vshuffoe(v10.b,v16.b); r11:10 = memd(r26+#-40); v23.w = vrmpy(v0.ub,r18.b); v8.h = vshuffo(v31.h,v21.h) }
-    { v18 = vmemu(r15+#1); v26.w += vmpyo(v6.w,v25.h):<<1:rnd:sat:shift; v9.ub = vmin(v9.ub,v29.ub) }
-    { v20 = vmemu(r15++m0); v6.ub = vasr(v20.h,v28.h,r7):sat; v27.w += vmpyo(v12.w,v13.h):<<1:rnd:sat:shift }
-    { v28 = vmemu(r15+#1); v12.h = vshuffe(v16.h,v0.h); v6.ub = vmax(v6.ub,v30.ub) }
-    { v9:8.w = vmpy(v8.h,r23.h); v27.h = vshuffo(v27.h,v26.h); vmemu(r4+#0) = v9 }
-    { v27 = vmemu(r15++m0); v8.w += vmpyo(v21.w,v25.h):<<1:rnd:sat:shift; v21.ub = vasr(v27.h,v22.h,r7):sat }
-    { v11:10 = vdeal(v7,v24,r5); v23.w += vrmpy(v16.ub,r19.b) }
-    { v25:24 = vdeal(v28,v27,r5); r1:0 = memd(r26+#-56) }
-    { v12 = vror(v12,r25); v9.w += vmpyo(v31.w,v13.h):<<1:rnd:sat:shift; v6.ub = vmin(v6.ub,v29.ub) }
-    { v27:26.b = vshuffoe(v11.b,v5.b); v13.w = vrmpy(v16.ub,r18.b); v28.h = vshuffe(v17.h,v1.h) }
-    { v5:4.b = vshuffoe(v10.b,v4.b); v31.h = vshuffe(v14.h,v2.h); v22.h = vshuffe(v15.h,v3.h) }
-    { v9 = vmemu(r15+#1); v7.w = vrmpy(v3.ub,r2.b); v8.h = vshuffo(v9.h,v8.h) }
-    { v13.w += vrmpy(v4.ub,r19.b); v10.w = vrmpy(v4.ub,r18.b); v22 = vror(v22,r25); v11.ub = vasr(v8.h,v19.h,r7):sat }
-    { v1:0 = vdeal(v18,v20,r5); v20.w = vrmpy(v1.ub,r16.b); r4 = add(r4,r24) }
-    { v3:2.b = vshuffoe(v24.b,v0.b); r13:12 = memd(r26+#-88); v18.w = vrmpy(v2.ub,r8.b); v21.ub = vmax(v21.ub,v30.ub) }
-    { v1:0.b = vshuffoe(v25.b,v1.b); v24.h = vshuffe(v4.h,v16.h); v8.w = vrmpy(v17.ub,r16.b) }
-    { v20.w += vrmpy(v17.ub,r17.b); v7.w += vrmpy(v15.ub,r3.b); vmemu(r4+#0) = v6 }
-    { v23.w += vrmpy(v12.ub,r12.b); v28 = vror(v28,r25); v12.h = vshuffe(v5.h,v17.h); v8.w += vrmpy(v5.ub,r17.b) }
-    { v17 = vmemu(r15+#0); v20.w += vrmpy(v28.ub,r0.b); v11.ub = vmax(v11.ub,v30.ub) }
-    { v24 = vror(v24,r25); v16.h = vshuffe(v2.h,v4.h); v6.w = vrmpy(v0.ub,r8.b); v28.w = vrmpy(v5.ub,r16.b) }
-    { v10.w += vrmpy(v2.ub,r19.b); v19.w = vrmpy(v2.ub,r18.b); v12 = vror(v12,r25); v5.h = vshuffe(v3.h,v5.h) }
-    { v25:24 = vdeal(v9,v17,r5); v13.w += vrmpy(v24.ub,r12.b); v17.w = vrmpy(v3.ub,r16.b); r4 = add(r4,r24) }
-    { r15:14 = memd(r26+#-72); v5 = vror(v5,r25); v28.w += vrmpy(v3.ub,r17.b); v11.ub = vmin(v11.ub,v29.ub) }
-    { v5:4.b = vshuffoe(v24.b,v24.b); v28.w += vrmpy(v5.ub,r0.b); v7.w += vrmpy(v22.ub,r10.b) }
-    { v16 = vror(v16,r25); v19.w += vrmpy(v4.ub,r19.b); v8.w += vrmpy(v12.ub,r0.b); v21.ub = vmin(v21.ub,v29.ub) }
-    { v22 = vsplat(r1); v12.h = vshuffe(v5.h,v3.h); vmemu(r4+#0) = v11 }
-    { r19:18 = memd(r26+#-32); v10.w += vrmpy(v16.ub,r12.b); v12 = vror(v12,r25); v17.w += vrmpy(v5.ub,r17.b) }
-    { v3:2.b = vshuffoe(v25.b,v25.b); v5.h = vshuffe(v4.h,v2.h); v4.w = vrmpy(v15.ub,r2.b); r23:22 = memd(r26+#-16) }
-    { v13.w = vasl(v13.w,r18); v5 = vror(v5,r25); v18.w += vrmpy(v14.ub,r9.b); v9.h = vshuffe(v1.h,v27.h) }
-    { v20.w = vasl(v20.w,r19); v17.w += vrmpy(v12.ub,r0.b); v25.h = vshuffe(v27.h,v15.h); r4 = add(r4,r24) }
-    { v19.w += vrmpy(v5.ub,r12.b); v15.h = vshuffe(v26.h,v14.h); v24.w = vrmpy(v14.ub,r8.b); v28.w = vasl(v28.w,r19) }
-    { v23.w = vasl(v23.w,r18); v15 = vror(v15,r25); v24.w += vrmpy(v26.ub,r9.b); v6.w += vrmpy(v2.ub,r9.b) }
-    { v19.w = vasl(v19.w,r18); v12.w = vrmpy(v1.ub,r2.b); vmemu(r4+#0) = v21 }
-    { v16 = vsplat(r13); v11 = vsplat(r15); v5.h = vshuffe(v2.h,v0.h) }
-    { v24.w += vrmpy(v15.ub,r14.b); v15.h = vshuffe(v0.h,v26.h); v20.w = vadd(v20.w,v22.w); v25 = vror(v25,r25) }
-    { v5 = vror(v5,r25); v4.w += vrmpy(v27.ub,r3.b); v2.h = vshuffe(v3.h,v1.h); v12.w += vrmpy(v3.ub,r3.b) } :endloop0
+    { v26.w = vrmpy(v2.ub,r0.b); v16.w += vrmpy(v26.ub,r18.b); v22.w = vasl(v22.w,r15); v8 = vror(v8,r25) }
+    { v31.w = vrmpy(v0.ub,r10.b); v28 = vror(v28,r25); v5.w = vasl(v5.w,r9); v17.w += vrmpy(v8.ub,r2.b) }
+    { v2 = vmemu(r4+#0); v4.w = vasl(v4.w,r8); v23.w += vrmpy(v28.ub,r16.b) }
+    { v6 = vror(v6,r25); v11.w += vrmpy(v18.ub,r18.b); v8 = vsplat(r3); v17.w = vasl(v17.w,r15) }
+    { v3:2 = vdeal(v27,v2,r5); v27 = vsplat(r13); v28 = vsplat(r19); r3:2 = memd(r26+#-16) }
+    { v31.w += vrmpy(v2.ub,r11.b); v20 = vror(v20,r25); v11.w = vasl(v11.w,r9); v25.w += vrmpy(v2.ub,r2.b) }
+    { v9 = vsplat(r17); v26.w += vrmpy(v14.ub,r1.b); v5.w = vadd(v5.w,v28.w); v7.w = vasl(v7.w,r15) }
+    { v24 = vror(v24,r25); v11.w = vadd(v11.w,v28.w); v16.w = vasl(v16.w,r9); v17.w = vadd(v17.w,v8.w) }
+    { v10.w += vrmpy(v24.ub,r12.b); v18.h = vshuffe(v0.h,v12.h); v21 = vsplat(r15); r19:18 = memd(r26+#-32) }
+    { v10.w = vasl(v10.w,r8); v6.h = vshuffe(v2.h,v0.h); v19.w += vrmpy(v6.ub,r16.b); v22.w = vadd(v22.w,v8.w) }
+    { v24.w = vrmpy(v12.ub,r10.b); v6 = vror(v6,r25); v23.w = vasl(v23.w,r14); v13.h = vshuffe(v3.h,v14.h) }
+    { v4.w = vadd(v4.w,v27.w); v24.w += vrmpy(v0.ub,r11.b); v26.w += vrmpy(v20.ub,r16.b); v7.w = vadd(v7.w,v8.w) }
+    { r21:20 = memd(r26++m1); v18 = vror(v18,r25); v0.h = vshuffe(v2.h,v1.h); v20.w = vrmpy(v15.ub,r22.b) }
+    { v24.w += vrmpy(v18.ub,r12.b); v18.w = vrmpy(v14.ub,r0.b); v0 = vror(v0,r25); r23:22 = memd(r26+#-128) }
+    { v23.w = vadd(v23.w,v9.w); v19.w = vasl(v19.w,r14); v25.w += vrmpy(v0.ub,r3.b); v20.w += vrmpy(v3.ub,r22.b) }
+    { v24.w = vasl(v24.w,r8); v31.w += vrmpy(v6.ub,r12.b); v14.h = vshuffe(v3.h,v15.h); v0.h = vshuffo(v22.h,v23.h) }
+    { r4 = add(r28,r20); v14 = vror(v14,r25); v6.h = vshuffo(v5.h,v4.h); v1:0.w = vmpy(v0.h,r19.h) }
+    { v10.w = vadd(v10.w,v27.w); v15 = vsplat(r14); v20.w += vrmpy(v14.ub,r23.b) }
+    { v19.w = vadd(v19.w,v9.w); v13 = vror(v13,r25); v18.w += vrmpy(v3.ub,r1.b); v3 = vsplat(r9) }
+    { v14 = vsplat(r8); v24.w = vadd(v24.w,v27.w); v18.w += vrmpy(v13.ub,r16.b); v25.w = vasl(v25.w,r9) }
+    { v23 = vmemu(r4+#1); v26.w = vasl(v26.w,r14); v0.w += vmpyo(v23.w,v15.h):<<1:rnd:sat:shift }
+    { r1:0 = memd(r26+#-96); v20.w = vasl(v20.w,r15); v1.w += vmpyo(v22.w,v21.h):<<1:rnd:sat:shift; v22.h = vshuffo(v7.h,v19.h) }
+    { v2 = vmemu(r4++m0); v18.w = vasl(v18.w,r14); v13:12.w = vmpy(v6.h,r18.h) }
+    { v13.w += vmpyo(v5.w,v3.h):<<1:rnd:sat:shift; v6.h = vshuffo(v1.h,v0.h); v0.h = vshuffo(v11.h,v10.h) }
+    { v8 = vmemu(r4+#1); v20.w = vadd(v20.w,v8.w); v12.w += vmpyo(v4.w,v14.h):<<1:rnd:sat:shift }
+    { v22 = vmemu(r4++m0); v26.w = vadd(v26.w,v9.w); v5:4.w = vmpy(v22.h,r19.h) }
+    { v13.h = vshuffo(v13.h,v12.h); v1:0.w = vmpy(v0.h,r18.h) }
+    { v10 = vmemu(r4+#1); v6.ub = vasr(v6.h,v13.h,r7):sat; v0.w += vmpyo(v10.w,v14.h):<<1:rnd:sat:shift }
+    { v9:8 = vdeal(v8,v22,r5); v18.w = vadd(v18.w,v9.w); v6.ub = vmax(v6.ub,v30.ub) }
+    { v23:22 = vdeal(v23,v2,r5); v25.w = vadd(v25.w,v28.w); v2.h = vshuffo(v20.h,v18.h) }
+    { v13 = vmemu(r4++m0); v1.w += vmpyo(v11.w,v3.h):<<1:rnd:sat:shift }
+    { r17:16 = memd(r26+#-88); v5.w += vmpyo(v7.w,v21.h):<<1:rnd:sat:shift; v11.h = vshuffo(v17.h,v26.h) }
+    { v13:12 = vdeal(v10,v13,r5); r15:14 = memd(r26+#-80); r23:22 = memd(r26+#-64); v11:10.w = vmpy(v11.h,r19.h) }
+    { v17 = vmemu(r4+#1); v31.w = vasl(v31.w,r8); v11.w += vmpyo(v17.w,v21.h):<<1:rnd:sat:shift }
+    { v19 = vmemu(r4++m0); v7.h = vshuffo(v1.h,v0.h); v4.w += vmpyo(v19.w,v15.h):<<1:rnd:sat:shift }
+    { v1:0 = vdeal(v17,v19,r5); v19.h = vshuffo(v5.h,v4.h); v6.ub = vmin(v6.ub,v29.ub) }
+    { v17 = vmemu(r4+#1); v19.ub = vasr(v19.h,v7.h,r7):sat; v10.w += vmpyo(v26.w,v15.h):<<1:rnd:sat:shift }
+    { v2 = vmemu(r4++m0); v16.w = vadd(v16.w,v28.w); v5:4.w = vmpy(v2.h,r19.h) }
+    { v18 = vmemu(r4+#1); v28.h = vshuffo(v16.h,v24.h); v4.w += vmpyo(v18.w,v15.h):<<1:rnd:sat:shift }
+    { v21:20.b = vshuffoe(v1.b,v13.b); v5.w += vmpyo(v20.w,v21.h):<<1:rnd:sat:shift }
+    { v28 = vmemu(r4++m0); v31.w = vadd(v31.w,v27.w); v27:26.w = vmpy(v28.h,r18.h) }
+    { v7.w = vrmpy(v21.ub,r22.b); v6.h = vshuffo(v25.h,v31.h); vmemu(r6+#0) = v6 }
+    { v1:0.b = vshuffoe(v0.b,v12.b); v26.w += vmpyo(v24.w,v14.h):<<1:rnd:sat:shift; r6 = add(r6,r24) }
+    { v6 = vmemu(r4+#1); v13:12.w = vmpy(v6.h,r18.h); v19.ub = vmax(v19.ub,v30.ub) }
+    { v25:24.b = vshuffoe(v9.b,v23.b); v13.w += vmpyo(v25.w,v3.h):<<1:rnd:sat:shift }
+    { v16 = vmemu(r4++m0); v27.w += vmpyo(v16.w,v3.h):<<1:rnd:sat:shift; v4.h = vshuffo(v5.h,v4.h) }
+    { v15 = vmemu(r4+#1); v11.w = vrmpy(v1.ub,r14.b); v10.h = vshuffo(v11.h,v10.h) }
+    { v9:8.b = vshuffoe(v8.b,v22.b); r11:10 = memd(r26+#-112); v22.w = vrmpy(v25.ub,r22.b); v19.ub = vmin(v19.ub,v29.ub) }
+    { v3:2 = vdeal(v17,v2,r5); v23.w = vrmpy(v24.ub,r0.b); v26.h = vshuffo(v27.h,v26.h) }
+    { v27 = vmemu(r4++m0); v10.w = vrmpy(v0.ub,r10.b); v17.ub = vasr(v10.h,v26.h,r7):sat }
+    { v31.h = vshuffe(v1.h,v9.h); v12.w += vmpyo(v31.w,v14.h):<<1:rnd:sat:shift; vmemu(r6+#0) = v19 }
+    { v19:18 = vdeal(v18,v28,r5); v28.h = vshuffe(v20.h,v24.h); v26.h = vshuffe(v21.h,v25.h); r6 = add(r6,r24) }
+    { v13:12.b = vshuffoe(v18.b,v2.b); r19:18 = memd(r26+#-72); v25.h = vshuffo(v13.h,v12.h); v17.ub = vmax(v17.ub,v30.ub) }
+    { v5.w = vrmpy(v9.ub,r14.b); v11.w += vrmpy(v13.ub,r15.b); v26 = vror(v26,r25); v24.ub = vasr(v4.h,v25.h,r7):sat }
+    { v25.h = vshuffe(v0.h,v8.h); v31 = vror(v31,r25); v22.w += vrmpy(v21.ub,r23.b); v17.ub = vmin(v17.ub,v29.ub) }
+    { v3:2.b = vshuffoe(v19.b,v3.b); r13:12 = memd(r26+#-104); v4.w = vrmpy(v8.ub,r10.b); v18.h = vshuffe(v13.h,v1.h) }
+    { v19.w = vrmpy(v20.ub,r0.b); v7.w += vrmpy(v3.ub,r23.b); vmemu(r6+#0) = v17 }
+    { v9:8 = vdeal(v6,v16,r5); r3:2 = memd(r26+#-56); v17.w = vrmpy(v3.ub,r22.b); v24.ub = vmax(v24.ub,v30.ub) }
+    { v15:14 = vdeal(v15,v27,r5); v4.w += vrmpy(v0.ub,r11.b); v10.w += vrmpy(v12.ub,r11.b); r6 = add(r6,r24) }
+    { v25 = vror(v25,r25); v5.w += vrmpy(v1.ub,r15.b); v16.w = vrmpy(v13.ub,r14.b); v24.ub = vmin(v24.ub,v29.ub) }
+    { v4.w += vrmpy(v25.ub,r12.b); v22.w += vrmpy(v26.ub,r2.b); vmemu(r6+#0) = v24 }
+    { v1:0.b = vshuffoe(v14.b,v8.b); v24.h = vshuffe(v12.h,v0.h); v25.h = vshuffe(v3.h,v21.h) }
+    { r6 = add(r27,r21); v27 = vmemu(r4+#1); v16.w += vrmpy(v1.ub,r15.b) }
+    { v15:14.b = vshuffoe(v15.b,v9.b); r9:8 = memd(r26+#-48); v6.h = vshuffe(v2.h,v20.h); v26.h = vshuffe(v1.h,v13.h) }
+    { v23.w += vrmpy(v20.ub,r1.b); v19.w += vrmpy(v2.ub,r1.b); v20.h = vshuffe(v14.h,v2.h); v25 = vror(v25,r25) }
+    { v5.w += vrmpy(v31.ub,r18.b); v18 = vror(v18,r25); v7.w += vrmpy(v25.ub,r2.b); v8.h = vshuffe(v15.h,v3.h) }
+    { r15:14 = memd(r26+#-40); v26 = vror(v26,r25); v25.w = vrmpy(v1.ub,r14.b); v17.w += vrmpy(v15.ub,r23.b) } :endloop0
     end
     .size tn_hx_columns_blocks, . - tn_hx_columns_blocks
 
@@ -498,91 +497,89 @@ row_even_loop:
     .type tn_hx_columns_blocks_even, @function
     .p2align 4
 tn_hx_columns_blocks_even:
-    begin 104
+    begin 120
     { r11:10 = memd(r26 + #0) }
     { loop0(blocks_even_loop,r1); r5 = #-1; r24 = memw(r0 + #44) }
-    { r4 = add(r27,r11) }
+    { r21:20 = combine(r11,r10) }
 blocks_even_loop:
-    { v12.w += vrmpy(v18.ub,r21.b); v20.w = vasl(v20.w,r11); v10.w = vadd(v10.w,v2.w); v13.w = vrmpy(v5.ub,r2.b) }
-    { v9.w = vadd(v9.w,v22.w); v3.w = vadd(v3.w,v22.w); v6.w = vasl(v6.w,r10); v13.w += vrmpy(v19.ub,r3.b) }
-    { v4 = vsplat(r10); v5 = vsplat(r1); v27 = vror(v27,r25); v19.h = vshuffo(v14.h,v3.h) }
-    { v31 = vror(v31,r25); v15.w = vasl(v15.w,r13); v13.w += vrmpy(v27.ub,r0.b); r3:2 = memd(r26+#-16) }
-    { r17:16 = memd(r26++m1); v6.w = vadd(v6.w,v22.w); v19:18.w = vmpy(v19.h,r2.h) }
-    { v7.w = vasl(v7.w,r10); v20.w = vadd(v20.w,v2.w); v18.w += vmpyo(v3.w,v4.h):<<1:rnd:sat:shift }
-    { v7.w = vadd(v7.w,v22.w); v12.w += vrmpy(v31.ub,r14.b); v27 = vsplat(r11); v13.w = vasl(v13.w,r13) }
-    { v22 = vsplat(r15); v28.w = vasl(v28.w,r13); v16.w += vrmpy(v1.ub,r0.b); v1.h = vshuffo(v10.h,v6.h) }
-    { v0 = vror(v0,r25); v28.w = vadd(v28.w,v5.w); v19.w += vmpyo(v14.w,v27.h):<<1:rnd:sat:shift }
-    { v17.w += vrmpy(v0.ub,r14.b); v0.h = vshuffo(v11.h,v9.h); v14.h = vshuffo(v19.h,v18.h); v31.h = vshuffe(v19.h,v18.h) }
-    { v16.w = vasl(v16.w,r13); r11:10 = memd(r26+#-112); v2 = vand(v14,v24); v19:18.w = vmpy(v1.h,r2.h) }
-    { r1:0 = memd(r26+#-40); v21.w = vadd(v21.w,v22.w); v17.w = vasl(v17.w,r12); v1:0.w = vmpy(v0.h,r2.h) }
-    { r6 = add(r28,r16); v17.w = vadd(v17.w,v22.w); v3.h = vshuffo(v20.h,v7.h); v19.w += vmpyo(v10.w,v27.h):<<1:rnd:sat:shift }
-    { r21:20 = memd(r26+#-80); v12.w = vasl(v12.w,r12); v13.w = vadd(v13.w,v5.w); v0.w += vmpyo(v9.w,v4.h):<<1:rnd:sat:shift }
-    { v8.w = vadd(v8.w,v22.w); v16.w = vadd(v16.w,v5.w); v18.w += vmpyo(v6.w,v4.h):<<1:rnd:sat:shift }
-    { v9 = vmemu(r6+#1); q3 = vcmp.eq(v2.h,v25.h); v3:2.w = vmpy(v3.h,r2.h) }
-    { v15.w = vadd(v15.w,v5.w); v1.w += vmpyo(v11.w,v27.h):<<1:rnd:sat:shift; v26.h = vshuffe(v19.h,v18.h) }
-    { v5 = vmemu(r6++m0); v12.w = vadd(v12.w,v22.w); v3.w += vmpyo(v20.w,v27.h):<<1:rnd:sat:shift }
-    { v6.h = vshuffo(v1.h,v0.h); v2.w += vmpyo(v7.w,v4.h):<<1:rnd:sat:shift; v10.h = vshuffo(v19.h,v18.h) }
-    { v22 = vsplat(r13); v20 = vsplat(r10); v11.h = vshuffo(v16.h,v17.h) }
-    { v7 = vsplat(r12); v1.h = vshuffe(v1.h,v0.h); v19 = vand(v6,v24); v27.h = vshuffe(v3.h,v2.h) }
-    { v18.h = vshuffo(v15.h,v8.h); q3 &= vcmp.gt(v20.uh,v31.uh); v31.h = vshuffo(v3.h,v2.h); v0 = vand(v10,v24) }
-    { q2 = vcmp.eq(v19.h,v25.h); v19:18.w = vmpy(v18.h,r3.h); q0 = vcmp.eq(v0.h,v25.h) }
-    { v3:2 = vdeal(v9,v5,r5); v19.w += vmpyo(v15.w,v22.h):<<1:rnd:sat:shift }
-    { v9 = vmemu(r6+#1); v18.w += vmpyo(v8.w,v7.h):<<1:rnd:sat:shift; v8.h = vshuffo(v13.h,v12.h) }
-    { q2 &= vcmp.gt(v20.uh,v1.uh); v5:4.w = vmpy(v8.h,r3.h) }
-    { v26.h = vshuffo(v19.h,v18.h); q0 &= vcmp.gt(v20.uh,v26.uh); v4.w += vmpyo(v12.w,v7.h):<<1:rnd:sat:shift }
-    { v13 = vmemu(r6++m0); v8 = vand(v31,v24); v5.w += vmpyo(v13.w,v22.h):<<1:rnd:sat:shift }
-    { v1:0 = vdeal(v9,v13,r5); v9.h = vshuffo(v28.h,v21.h); q1 = vcmp.eq(v8.h,v25.h) }
-    { r15:14 = memd(r26+#-72); if (q2) v6.h += v23.h; if (q3) v14.h += v23.h; v13:12.w = vmpy(v11.h,r3.h) }
-    { v15 = vmemu(r6+#1); q1 &= vcmp.gt(v20.uh,v27.uh); v13.w += vmpyo(v16.w,v22.h):<<1:rnd:sat:shift }
-    { v16 = vmemu(r6++m0); v27.h = vshuffe(v19.h,v18.h); v19:18.w = vmpy(v9.h,r3.h) }
-    { v22 = vmemu(r6+#1); v19.w += vmpyo(v28.w,v22.h):<<1:rnd:sat:shift; v20.h = vshuffo(v5.h,v4.h) }
-    { v21 = vmemu(r6++m0); v28 = vand(v26,v24); v18.w += vmpyo(v21.w,v7.h):<<1:rnd:sat:shift }
-    { v11 = vmemu(r6+#1); if (q1) v31.h += v23.h; v12.w += vmpyo(v17.w,v7.h):<<1:rnd:sat:shift }
-    { v9:8 = vdeal(v22,v21,r5); q3 = vcmp.eq(v28.h,v25.h); v7.h = vshuffo(v19.h,v18.h) }
-    { v5:4.b = vshuffoe(v0.b,v2.b); v22.h = vshuffo(v13.h,v12.h); v21.h = vshuffe(v5.h,v4.h) }
-    { v19:18.b = vshuffoe(v1.b,v3.b); v0 = vsplat(r11); v28.h = vshuffe(v19.h,v18.h) }
-    { v3:2 = vdeal(v15,v16,r5); r3:2 = memd(r26+#-48); q3 &= vcmp.gt(v0.uh,v27.uh); v15.h = vshuffe(v13.h,v12.h) }
-    { v13:12.b = vshuffoe(v8.b,v2.b); if (q3) v26.h += v23.h; v17 = vand(v20,v24) }
-    { v17 = vmemu(r6++m0); v1.ub = vasr(v26.h,v6.h,r7):sat; q3 = vcmp.eq(v17.h,v25.h) }
-    { v6 = vmemu(r6+#1); v16 = vand(v7,v24); v1.ub = vmax(v1.ub,v30.ub) }
-    { v17:16 = vdeal(v11,v17,r5); q0 = vcmp.eq(v16.h,v25.h); if (q0) v10.h += v23.h }
-    { v3:2.b = vshuffoe(v9.b,v3.b); r11:10 = memd(r26+#-96); q0 &= vcmp.gt(v0.uh,v28.uh); v1.ub = vmin(v1.ub,v29.ub) }
-    { v28 = vmemu(r6++m0); v11.h = vshuffe(v2.h,v18.h); if (q0) v7.h += v23.h }
-    { v9:8 = vdeal(v6,v28,r5); v6.h = vshuffe(v3.h,v19.h); v28 = vand(v22,v24) }
-    { v14.ub = vasr(v7.h,v14.h,r7):sat; q0 = vcmp.eq(v28.h,v25.h); vmemu(r4+#0) = v1 }
-    { v27:26.b = vshuffoe(v9.b,v17.b); v28.w = vrmpy(v3.ub,r2.b); q0 &= vcmp.gt(v0.uh,v15.uh); r4 = add(r4,r24) }
-    { v1.h = vshuffe(v13.h,v5.h); v6 = vror(v6,r25); v14.ub = vmax(v14.ub,v30.ub) }
-    { v17:16.b = vshuffoe(v8.b,v16.b); r19:18 = memd(r26+#-64); v9.w = vrmpy(v4.ub,r10.b); v8.w = vrmpy(v18.ub,r20.b) }
-    { v9.w += vrmpy(v12.ub,r11.b); v11 = vror(v11,r25); v15.w = vrmpy(v19.ub,r2.b); v14.ub = vmin(v14.ub,v29.ub) }
-    { v7 = vmemu(r6+#1); v8.w += vrmpy(v2.ub,r21.b); v28.w += vrmpy(v27.ub,r3.b) }
-    { if (q0) v22.h += v23.h; q3 &= vcmp.gt(v0.uh,v21.uh); vmemu(r4+#0) = v14 }
-    { v21.w = vrmpy(v2.ub,r20.b); v1 = vror(v1,r25); v14.h = vshuffe(v27.h,v3.h); v22.ub = vasr(v22.h,v31.h,r7):sat }
-    { v31 = vmemu(r6++m0); v8.w += vrmpy(v11.ub,r14.b); if (q3) v20.h += v23.h }
-    { v0.h = vshuffe(v16.h,v12.h); v10.h = vshuffe(v26.h,v2.h); v14 = vror(v14,r25); v20.ub = vasr(v20.h,v10.h,r7):sat }
-    { v19:18 = vdeal(v7,v31,r5); r4 = add(r4,r24); v22.ub = vmax(v22.ub,v30.ub); v20.ub = vmax(v20.ub,v30.ub) }
-    { v10 = vror(v10,r25); v11.w = vrmpy(v5.ub,r18.b); v22.ub = vmin(v22.ub,v29.ub) }
-    { v22.h = vshuffe(v12.h,v4.h); v28.w += vrmpy(v14.ub,r0.b); vmemu(r4+#0) = v22 }
-    { v31 = vmemu(r6+#1); v11.w += vrmpy(v13.ub,r19.b); r4 = add(r4,r24) }
-    { v0 = vror(v0,r25); v21.w += vrmpy(v26.ub,r21.b); v14.w = vrmpy(v13.ub,r18.b); v20.ub = vmin(v20.ub,v29.ub) }
-    { v21.w += vrmpy(v10.ub,r14.b); v15.w += vrmpy(v3.ub,r3.b); vmemu(r4+#0) = v20 }
-    { r23:22 = memd(r26+#-56); v22 = vror(v22,r25); v14.w += vrmpy(v17.ub,r19.b); v20.w = vrmpy(v17.ub,r18.b) }
-    { v13 = vmemu(r6++m0); v3.w = vrmpy(v12.ub,r10.b); v2.h = vshuffe(v17.h,v13.h) }
-    { v5:4 = vdeal(v31,v13,r5); r9:8 = memd(r26+#-88); v3.w += vrmpy(v16.ub,r11.b); v15.w += vrmpy(v6.ub,r0.b) }
-    { v13:12.b = vshuffoe(v4.b,v18.b); v9.w += vrmpy(v22.ub,r8.b) }
-    { v6 = vmemu(r6+#1); v31.h = vshuffe(v12.h,v16.h); v22.h = vshuffe(v13.h,v17.h) }
-    { r4 = add(r27,r17); v17 = vmemu(r6+#0); v7.w = vrmpy(v16.ub,r10.b) }
-    { v17:16 = vdeal(v6,v17,r5); v11.w += vrmpy(v1.ub,r22.b); v10.w = vrmpy(v13.ub,r18.b) }
-    { v5:4.b = vshuffoe(v5.b,v19.b); v6.w = vrmpy(v12.ub,r10.b); v20.w += vrmpy(v13.ub,r19.b) }
-    { v1:0.b = vshuffoe(v16.b,v16.b); r13:12 = memd(r26+#-24); v3.w += vrmpy(v0.ub,r8.b); v7.w += vrmpy(v12.ub,r11.b) }
-    { v19:18.b = vshuffoe(v17.b,v17.b); v6.w += vrmpy(v0.ub,r11.b); v10.w += vrmpy(v1.ub,r19.b) }
-    { r11:10 = memd(r26+#-32); v2 = vror(v2,r25) }
-    { v13.h = vshuffe(v0.h,v12.h); v21.w = vasl(v21.w,r12); v17.w = vrmpy(v26.ub,r20.b); v16.h = vshuffe(v1.h,v13.h) }
-    { v31 = vror(v31,r25); v17.w += vrmpy(v4.ub,r21.b); v12.w = vrmpy(v4.ub,r20.b); v11.w = vasl(v11.w,r11) }
-    { v9.w = vasl(v9.w,r10); v14.w += vrmpy(v2.ub,r22.b); v16 = vror(v16,r25); v1.h = vshuffe(v5.h,v27.h) }
-    { v7.w += vrmpy(v31.ub,r8.b); v2 = vsplat(r23); v14.w = vasl(v14.w,r11); v22 = vror(v22,r25) }
-    { v8.w = vasl(v8.w,r12); v14.w = vadd(v14.w,v2.w); v20.w += vrmpy(v22.ub,r22.b); v10.w += vrmpy(v16.ub,r22.b) }
-    { v22 = vsplat(r9); v13 = vror(v13,r25); v0.h = vshuffe(v4.h,v26.h); v10.w = vasl(v10.w,r11) }
-    { v3.w = vasl(v3.w,r10); v31.h = vshuffe(v18.h,v4.h); v1 = vror(v1,r25); v16.w = vrmpy(v27.ub,r2.b) }
-    { v6.w += vrmpy(v13.ub,r8.b); v11.w = vadd(v11.w,v2.w); v16.w += vrmpy(v5.ub,r3.b); v27.h = vshuffe(v19.h,v5.h) } :endloop0
+    { v1.w += vrmpy(v5.ub,r11.b); v7.w = vadd(v7.w,v14.w); v21.w += vrmpy(v4.ub,r12.b); v22.w = vasl(v22.w,r9) }
+    { v2.w = vadd(v2.w,v0.w); v18 = vror(v18,r25); v22.w = vadd(v22.w,v6.w); v31.w += vrmpy(v5.ub,r16.b) }
+    { v26 = vsplat(r23); v21.w += vrmpy(v26.ub,r13.b); v27 = vror(v27,r25); r13:12 = memd(r26+#-32) }
+    { v1.w += vrmpy(v19.ub,r22.b); v5 = vsplat(r1); v21.w = vasl(v21.w,r1); v19.h = vshuffo(v7.h,v9.h) }
+    { v8.w = vadd(v8.w,v0.w); v20.w = vadd(v20.w,v26.w); v10.w += vrmpy(v18.ub,r22.b) }
+    { v11.w = vasl(v11.w,r8); v17.w = vadd(v17.w,v14.w); r11:10 = memd(r26+#-24); v19:18.w = vmpy(v19.h,r12.h) }
+    { v4 = vsplat(r8); v11.w = vadd(v11.w,v26.w); v21.w = vadd(v21.w,v14.w); v31.w += vrmpy(v27.ub,r17.b) }
+    { v10.w = vasl(v10.w,r8); v19.w += vmpyo(v7.w,v5.h):<<1:rnd:sat:shift }
+    { v13.w = vadd(v13.w,v0.w); v1.w = vasl(v1.w,r8); v0 = vsplat(r9); v7.h = vshuffo(v17.h,v8.h) }
+    { r17 = add(r27,r21); v10.w = vadd(v10.w,v26.w); v12.w = vasl(v12.w,r9); v18.w += vmpyo(v9.w,v28.h):<<1:rnd:sat:shift }
+    { r21:20 = memd(r26++m1); v16.w = vadd(v16.w,v14.w); v27.h = vshuffo(v19.h,v18.h); v15:14.w = vmpy(v7.h,r12.h) }
+    { v31.w = vasl(v31.w,r9); v14.w += vmpyo(v8.w,v28.h):<<1:rnd:sat:shift; v7.h = vshuffo(v16.h,v2.h) }
+    { v1.w = vadd(v1.w,v26.w); v12.w = vadd(v12.w,v6.w); v9:8.w = vmpy(v7.h,r12.h) }
+    { r16 = add(r28,r20); v2.h = vshuffe(v19.h,v18.h); v18.h = vshuffo(v22.h,v11.h); v8.w += vmpyo(v2.w,v28.h):<<1:rnd:sat:shift }
+    { v16 = vmemu(r16+#1); v9.w += vmpyo(v16.w,v5.h):<<1:rnd:sat:shift; v7.h = vshuffo(v21.h,v13.h) }
+    { v15.w += vmpyo(v17.w,v5.h):<<1:rnd:sat:shift; v17.h = vshuffo(v9.h,v8.h); v26.h = vshuffe(v9.h,v8.h) }
+    { r15:14 = memd(r26+#-112); v3.w = vasl(v3.w,r9); v9 = vand(v27,v24); v19:18.w = vmpy(v18.h,r13.h) }
+    { v3.w = vadd(v3.w,v6.w); v31.w = vadd(v31.w,v6.w); v7:6.w = vmpy(v7.h,r12.h) }
+    { v5 = vmemu(r16++m0); v8.h = vshuffo(v12.h,v20.h); v7.w += vmpyo(v21.w,v5.h):<<1:rnd:sat:shift }
+    { r9:8 = memd(r26+#-56); v22.h = vshuffo(v15.h,v14.h); v19.w += vmpyo(v22.w,v0.h):<<1:rnd:sat:shift }
+    { r1:0 = memd(r26+#-48); q0 = vcmp.eq(v9.h,v25.h); v13 = vand(v22,v24); v6.w += vmpyo(v13.w,v28.h):<<1:rnd:sat:shift }
+    { v15:14.w = vmpy(v8.h,r13.h); v9.h = vshuffe(v15.h,v14.h); v28.h = vshuffo(v7.h,v6.h) }
+    { v21 = vmemu(r16+#1); v14.w += vmpyo(v20.w,v4.h):<<1:rnd:sat:shift; v6.h = vshuffe(v7.h,v6.h) }
+    { v8 = vmemu(r16++m0); v15.w += vmpyo(v12.w,v0.h):<<1:rnd:sat:shift; v7 = vand(v28,v24) }
+    { v13:12 = vdeal(v16,v5,r5); r19:18 = memd(r26+#-72); v20 = vsplat(r10); q3 = vcmp.eq(v13.h,v25.h) }
+    { v5 = vmemu(r16+#1); v18.w += vmpyo(v11.w,v4.h):<<1:rnd:sat:shift; q2 = vcmp.eq(v7.h,v25.h) }
+    { q3 &= vcmp.gt(v20.uh,v9.uh); v11.h = vshuffe(v19.h,v18.h); v7 = vand(v17,v24); q2 &= vcmp.gt(v20.uh,v6.uh) }
+    { v14.h = vshuffo(v15.h,v14.h); v15.h = vshuffe(v15.h,v14.h); v16.h = vshuffo(v19.h,v18.h); v9.h = vshuffo(v31.h,v1.h) }
+    { v18 = vmemu(r16++m0); q1 = vcmp.eq(v7.h,v25.h); v7:6.w = vmpy(v9.h,r13.h) }
+    { v1 = vmemu(r16+#1); v9.h = vshuffo(v3.h,v10.h); v6.w += vmpyo(v1.w,v4.h):<<1:rnd:sat:shift }
+    { v21:20 = vdeal(v21,v8,r5); q0 &= vcmp.gt(v20.uh,v2.uh); q1 &= vcmp.gt(v20.uh,v26.uh) }
+    { v26 = vmemu(r16++m0); v2 = vand(v14,v24); v9:8.w = vmpy(v9.h,r13.h) }
+    { v19:18 = vdeal(v5,v18,r5); r23:22 = memd(r26+#-80); v9.w += vmpyo(v3.w,v0.h):<<1:rnd:sat:shift }
+    { v5 = vmemu(r16+#1); if (q2) v28.h += v23.h; v7.w += vmpyo(v31.w,v0.h):<<1:rnd:sat:shift }
+    { v3:2.b = vshuffoe(v21.b,v13.b); r13:12 = memd(r26+#-104); v31 = vsplat(r11); q2 = vcmp.eq(v2.h,v25.h) }
+    { v4 = vmemu(r16++m0); v8.w += vmpyo(v10.w,v4.h):<<1:rnd:sat:shift; v0.h = vshuffe(v7.h,v6.h) }
+    { v5:4 = vdeal(v5,v4,r5); q2 &= vcmp.gt(v31.uh,v15.uh); v10.h = vshuffo(v9.h,v8.h) }
+    { if (q0) v27.h += v23.h; if (q2) v14.h += v23.h; v9.h = vshuffe(v9.h,v8.h); v15 = vand(v10,v24) }
+    { v7:6.b = vshuffoe(v20.b,v12.b); r11:10 = memd(r26+#-96); v12 = vand(v16,v24); v8.h = vshuffo(v7.h,v6.h) }
+    { v13:12 = vdeal(v1,v26,r5); q0 = vcmp.eq(v12.h,v25.h); v20 = vand(v8,v24) }
+    { v15.ub = vasr(v14.h,v27.h,r7):sat; q0 &= vcmp.gt(v31.uh,v11.uh); if (q1) v17.h += v23.h; q1 = vcmp.eq(v15.h,v25.h) }
+    { v27:26.b = vshuffoe(v12.b,v18.b); if (q3) v22.h += v23.h; v15.ub = vmax(v15.ub,v30.ub) }
+    { v14 = vmemu(r16+#1); v11.h = vshuffe(v26.h,v6.h); q1 &= vcmp.gt(v31.uh,v9.uh) }
+    { v19:18.b = vshuffoe(v13.b,v19.b); r3:2 = memd(r26+#-64); v9.w = vrmpy(v6.ub,r14.b); q3 = vcmp.eq(v20.h,v25.h) }
+    { v12 = vmemu(r16++m0); v20.w = vrmpy(v2.ub,r10.b); v15.ub = vmin(v15.ub,v29.ub) }
+    { v13.h = vshuffe(v27.h,v7.h); if (q0) v16.h += v23.h; vmemu(r17+#0) = v15 }
+    { v15:14 = vdeal(v14,v12,r5); if (q1) v10.h += v23.h; q3 &= vcmp.gt(v31.uh,v0.uh) }
+    { v1:0.b = vshuffoe(v14.b,v4.b); v21.h = vshuffe(v19.h,v3.h); v12.w = vrmpy(v3.ub,r2.b); r17 = add(r17,r24) }
+    { v31.h = vshuffe(v0.h,v26.h); v13 = vror(v13,r25); v16.ub = vasr(v16.h,v22.h,r7):sat; if (q3) v8.h += v23.h }
+    { v31 = vror(v31,r25); v7.w = vrmpy(v7.ub,r22.b); v22.w = vrmpy(v19.ub,r2.b); v6.ub = vasr(v8.h,v28.h,r7):sat }
+    { v5:4.b = vshuffoe(v15.b,v5.b); v12.w += vrmpy(v19.ub,r3.b); v16.ub = vmax(v16.ub,v30.ub) }
+    { v14 = vmemu(r16+#1); v28.ub = vasr(v10.h,v17.h,r7):sat; v16.ub = vmin(v16.ub,v29.ub) }
+    { v2 = vmemu(r16++m0); v3.h = vshuffe(v18.h,v2.h); v28.ub = vmax(v28.ub,v30.ub) }
+    { v17.w = vrmpy(v27.ub,r22.b); v16.w = vrmpy(v1.ub,r22.b); vmemu(r17+#0) = v16 }
+    { v15:14 = vdeal(v14,v2,r5); v8.w = vrmpy(v26.ub,r14.b); v7.w += vrmpy(v27.ub,r23.b) }
+    { v10 = vmemu(r16+#1); v8.w += vrmpy(v0.ub,r15.b); v20.w += vrmpy(v18.ub,r11.b) }
+    { v9.w += vrmpy(v26.ub,r15.b); v7.w += vrmpy(v13.ub,r18.b); v21 = vror(v21,r25); r17 = add(r17,r24) }
+    { v11 = vror(v11,r25); v8.w += vrmpy(v31.ub,r12.b); v2.w = vrmpy(v0.ub,r14.b); v28.ub = vmin(v28.ub,v29.ub) }
+    { v28 = vsplat(r0); v22.w += vrmpy(v5.ub,r3.b); vmemu(r17+#0) = v28 }
+    { v31 = vmemu(r16++m0); v13.h = vshuffe(v1.h,v27.h); v6.ub = vmax(v6.ub,v30.ub) }
+    { v11:10 = vdeal(v10,v31,r5); v9.w += vrmpy(v11.ub,r12.b); v31.h = vshuffe(v4.h,v18.h); r17 = add(r17,r24) }
+    { v27:26.b = vshuffoe(v10.b,v14.b); v17.w += vrmpy(v1.ub,r23.b); v12.w += vrmpy(v21.ub,r8.b) }
+    { v15:14.b = vshuffoe(v11.b,v15.b); v21.h = vshuffe(v26.h,v0.h); v11.w = vrmpy(v18.ub,r10.b) }
+    { v21 = vror(v21,r25); v11.w += vrmpy(v4.ub,r11.b); v16.w += vrmpy(v27.ub,r23.b); v19.h = vshuffe(v5.h,v19.h) }
+    { v10.w = vrmpy(v4.ub,r10.b); v13 = vror(v13,r25); v0.h = vshuffe(v27.h,v1.h) }
+    { v9.w = vasl(v9.w,r0); v2.w += vrmpy(v26.ub,r15.b); v19 = vror(v19,r25); v6.ub = vmin(v6.ub,v29.ub) }
+    { v8.w = vasl(v8.w,r0); v3 = vror(v3,r25); v18.h = vshuffe(v14.h,v4.h); v17.w += vrmpy(v13.ub,r18.b) }
+    { v2.w += vrmpy(v21.ub,r12.b); v0 = vror(v0,r25); v21.w = vrmpy(v27.ub,r22.b); v1.h = vshuffe(v15.h,v5.h) }
+    { r23:22 = memd(r26+#-88); v17.w = vasl(v17.w,r1); v16.w += vrmpy(v0.ub,r18.b); v1 = vror(v1,r25) }
+    { v5 = vmemu(r16+#1); v20.w += vrmpy(v3.ub,r22.b); v3.w = vrmpy(v5.ub,r2.b) }
+    { v4 = vmemu(r16+#0); v0 = vsplat(r13); v16.w = vasl(v16.w,r1) }
+    { v5:4 = vdeal(v5,v4,r5); v10.w += vrmpy(v14.ub,r11.b); v3.w += vrmpy(v15.ub,r3.b) }
+    { v9.w = vadd(v9.w,v0.w); v31 = vror(v31,r25); v22.w += vrmpy(v19.ub,r8.b); v3.w += vrmpy(v1.ub,r8.b) }
+    { v7.w = vasl(v7.w,r1); v6 = vsplat(r9); vmemu(r17+#0) = v6 }
+    { r9:8 = memd(r26+#-40); v1.h = vshuffe(v4.h,v26.h); v13.w = vrmpy(v26.ub,r14.b); r17:16 = memd(r26+#-8) }
+    { v1 = vror(v1,r25); v13.w += vrmpy(v4.ub,r15.b); v19.h = vshuffe(v5.h,v14.h); v26.h = vshuffe(v4.h,v27.h) }
+    { v20.w = vasl(v20.w,r8); v11.w += vrmpy(v31.ub,r22.b); v19 = vror(v19,r25); v31.w = vrmpy(v15.ub,r2.b) }
+    { v2.w = vasl(v2.w,r0); v13.w += vrmpy(v1.ub,r12.b); v26 = vror(v26,r25); v27.h = vshuffe(v5.h,v15.h) }
+    { v13.w = vasl(v13.w,r0); v1.w = vrmpy(v14.ub,r10.b); v14 = vsplat(r19); r13:12 = memd(r26+#-16) } :endloop0
     end
     .size tn_hx_columns_blocks_even, . - tn_hx_columns_blocks_even
