@@ -126,7 +126,7 @@ static int32_t rounds_of(const tn_hx_blocks *b, const tn_hx_value *y) { return s
 
 static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, const tn_hx_value *x, const tn_hx_value *y)
 {
-    const int32_t first = group * b->group, strips = strips_of(b, y), rounds = rounds_of(b, y);
+    const int32_t first = group * b->group, strips = strips_of(b, y), rounds = b->rounds;
     int32_t plain = 0;
     for (int32_t i = 0; i < n; i++) {
         plain += b->ways[first + i] != BY_EVEN_LINE;
@@ -153,7 +153,8 @@ static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, const tn_hx_val
 static uint32_t prepare_records(tn_hx_graph *graph, tn_hx_blocks *b, const tn_hx_value *x, const tn_hx_value *y, const tn_hx_attr *attr)
 {
     b->group = tn_hx_columns_group(y);
-    b->share = b->group * rounds_of(b, y) + 4 * TN_HX_COLUMNS_AHEAD;
+    b->rounds = rounds_of(b, y);
+    b->share = b->group * b->rounds + 4 * TN_HX_COLUMNS_AHEAD;
     const int32_t groups = (y->planes + b->group - 1) / b->group;
     b->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * b->share) * sizeof *b->records);
     b->plain = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *b->plain);
@@ -390,7 +391,7 @@ void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int3
 void tn_hx_blocks_planes(const tn_hx_blocks *blocks, int32_t plane, int32_t n, const tn_hx_value *x, const uint8_t *from, const tn_hx_value *y,
                          uint8_t *to)
 {
-    const int32_t group = plane / blocks->group, down = blocks->channels[0].line.down, all = n * rounds_of(blocks, y);
+    const int32_t group = plane ? plane / blocks->group : 0, down = blocks->channels[0].line.down, all = n * blocks->rounds;
     tn_hx_columns_job job = {.x = from + 4 * blocks->first, .to = to, .row = 4 * x->pitch, .to_row = 4 * y->pitch, .down = down,
                              .clamps = blocks->clamps, .odd = y->zero & 1 ? 0 : 0x00010001 << down, .bits = ((2 << down) - 1) * 0x00010001};
     static void (*const loops[2][2])(const tn_hx_columns_job *) = {{tn_hx_columns_blocks, tn_hx_columns_blocks_even},

@@ -32,6 +32,7 @@ typedef struct tn_hx_blocks {
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
     // Planes that all have lines with one shift are done by groups.
     int32_t group;               // planes done at once
+    int32_t rounds;              // that a plane takes
     int32_t share;               // records of a group
     tn_hx_blocks_record *records;   // NULL: one by one
     uint16_t *plain;             // [groups]: rounds without a gap, which come first

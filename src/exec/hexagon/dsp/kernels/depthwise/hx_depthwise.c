@@ -382,8 +382,9 @@ void tn_hx_depthwise_run(tn_hx_graph *graph, tn_hx_node *node)
     depthwise_run r = {.plan = plan, .attr = &node->attr, .x = tn_hx_in(graph, node, 0), .y = tn_hx_out(graph, node),
                        .scratch = graph->scratch};
     r.vectors = tn_hx_plane_vectors(r.y);
+    const uint32_t tiles = group < r.y->planes ? (uint32_t)((r.y->planes + group - 1) / group) : 1;
     for (r.image = 0; r.image < r.y->images; r.image++) {
-        tn_hx_parallel(run_tile, &r, (uint32_t)((r.y->planes + group - 1) / group));
+        tn_hx_parallel(run_tile, &r, tiles);
     }
     if (!plan->blocks && !plan->planar) {
         tn_hx_fill_padding(r.y);
