@@ -133,7 +133,7 @@ static void draw_chain(chain *ch, dsp_graph *g, uint32_t inputs[CASE_OPERANDS], 
     uint32_t given[CASE_OPERANDS] = {0}, ignored[CASE_OPERANDS], n;
     ch->n = (int)tn_rand_range(r, 2, MAX_CHAIN);
     // Some begin with a depthwise convolution of many channels, whose padding the next one reads.
-    int tries = tn_rand_range(r, 0, 3) == 0 ? 30 : 0;
+    int tries = tn_rand_range(r, 0, 1) == 0 ? 30 : 0;
     for (;;) {
         case_draw(&ch->cases[0], TN_HEX_OP_CONV, r, tn_rand_range(r, 0, 3) == 0);
         if (ch->cases[0].in[0].t.dims[0] == 1 && (ch->cases[0].group > 12 || tries <= 0)) {

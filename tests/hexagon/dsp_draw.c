@@ -158,7 +158,7 @@ static void draw_image(dsp_case *c, tn_rand *r, uint32_t dtype, int32_t channels
 static void draw_depthwise(dsp_case *c, tn_rand *r, bool big)
 {
     const uint32_t dtype = draw_byte_type(r);
-    const int small = chance(r, 40), narrow = small && chance(r, 40);   // rows of half a vector, which the kernel pads itself behind ReLU
+    const int small = chance(r, 40), narrow = small && chance(r, 60);   // rows of half a vector, which the kernel pads itself behind ReLU
     const int32_t channels = small ? draw(r, 13, 70) : draw(r, 1, big ? 40 : 9), stride = narrow ? 1 : draw(r, 1, 2);
     const int32_t kernel = !narrow && chance(r, 35) ? 5 : 3;
     const int32_t most = small ? 16 : big ? 80 : 30, height = draw(r, narrow ? 8 : kernel - 1, narrow ? 26 : most);
@@ -637,9 +637,11 @@ void case_draw_next(dsp_case *c, int op, const case_tensor *x, const case_tensor
     }
     c->n_in = z ? 2 : 1;
     draw_window(c, r, 5);
+    const int same = chance(r, 70);
     for (int i = 0; i < 2; i++) {
         const int32_t room = y[2 + i] + c->pads[i] + c->pads[2 + i] - (c->kernel[i] - 1) * c->dilations[i] - 1;
-        if (room < 0 || op == TN_HEX_OP_MAX_POOL) {   // a window that fits anything
+        c->strides[i] = same ? 1 : c->strides[i];
+        if (room < 0 || same || op == TN_HEX_OP_MAX_POOL) {   // a window that fits anything, and reads the padding all round
             c->kernel[i] = 3;
             c->dilations[i] = c->pads[i] = c->pads[2 + i] = 1;
         }
