@@ -5,6 +5,7 @@
 #include "pass/quant/quant.h"
 
 #include "ops/math/op_binary.h"
+#include "ops/math/op_reduce.h"
 #include "ops/move/op_join.h"
 #include "ops/nn/op_norm.h"
 #include "ops/nn/op_pool.h"
@@ -266,6 +267,9 @@ tn_status tn_fold_map(tn_graph *graph, tn_pass_context *context, tn_node *node, 
     }
     if (op == &tn_op_global_average_pool) {
         return fold_unary(graph, context, node, &y, &tn_op_qlinear_global_average_pool, w.from, w.n_from, &w.q, done);
+    }
+    if (op == &tn_op_reduce_mean) {
+        return tn_fold_mean(graph, context, node, &y, &w, done);
     }
     if (op == &tn_op_resize) {
         return tn_fold_resize(graph, context, node, &y, &w, done);

@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "ops/math/op_binary.h"
+#include "ops/math/op_reduce.h"
 #include "ops/move/op_join.h"
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_matmul.h"
@@ -328,6 +329,9 @@ tn_status tn_fold_wide(tn_graph *graph, tn_pass_context *context, tn_node *node,
     }
     if (op == &tn_op_resize && y.dtype == TN_I16) {
         return tn_fold_resize(graph, context, node, &y, &w, done);
+    }
+    if (op == &tn_op_reduce_mean && y.dtype == TN_I16) {
+        return tn_fold_mean(graph, context, node, &y, &w, done);
     }
     return op == &tn_op_global_average_pool ? fold_mean(graph, context, node, &y, &w.q, w.from, w.n_from, done) : TN_OK;
 }

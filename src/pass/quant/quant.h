@@ -8,7 +8,7 @@
 #include "ops/quant/requantise.h"
 #include "pass/rewrite.h"
 
-extern const tn_pass tn_pass_quant_move;    // movement is done on the bytes, before they are dequantised
+extern const tn_pass tn_pass_quant_move;    // movement is done on the bytes, before they are dequantised or after
 extern const tn_pass tn_pass_quant_fold;    // everything else: results that are quantised
 
 // ---- what the files of this folder share ----
@@ -82,6 +82,15 @@ bool tn_function_of(tn_quant_function *f, const tn_value *value);
 // Its values for the integers first, first + step ...: values[channels][entries]. *done: it could be computed.
 tn_status tn_function_values(const tn_quant_function *f, int64_t entries, int32_t first, int32_t step, float *values,
                              tn_pass_context *context, bool *done);
+
+// Does the quantize_linear `node` before the movement whose result it reads, where that is worth it.
+tn_status tn_raise_quantise(tn_graph *graph, tn_pass_context *context, tn_node *node);
+
+// The node is a mean over the axes *first ... *last - 1 and says so by constants.
+bool tn_mean_axes(const tn_node *node, int *first, int *last);
+
+// Such a mean of bytes, or of int16.
+tn_status tn_fold_mean(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, const tn_quant_work *w, bool *done);
 
 // A linear resize of bytes or of int16.
 tn_status tn_fold_resize(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_quantised *y, const tn_quant_work *w, bool *done);

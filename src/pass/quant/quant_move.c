@@ -153,6 +153,10 @@ static tn_status run_quant_move(tn_graph *graph, tn_pass_context *context)
     for (tn_node *node = context->floats ? NULL : graph->first, *next; node; node = next) {
         tn_quantised first, other;
         next = node->next;
+        if (node->op == &tn_op_quantize_linear) {
+            TN_TRY(tn_raise_quantise(graph, context, node));
+            continue;
+        }
         if (!is_mover(node) || node->n_in < 1 || node->n_in >= TN_MAX_IN || node->n_out > TN_MAX_OUT ||
             !tn_dequantised_any(node->in[0], &first) || first.count != 1 || first.x->constant || !may_move(node, &first) ||
             !can_replace_all(context, node)) {

@@ -20,6 +20,7 @@
 #include "ops/quant/op_quantize.h"
 #include "ops/vision/op_resize.h"
 #include "pass/quant/phases.h"
+#include "pass/quant/quant.h"
 #include "pass/rewrite.h"
 
 #include <math.h>
@@ -116,6 +117,10 @@ static role role_of(const tn_node *node)
     }
     if (node->op == &tn_op_resize) {
         return resize_role(node);
+    }
+    if (node->op == &tn_op_reduce_mean) {
+        int first, last;
+        return !node->in[0]->constant && tn_mean_axes(node, &first, &last) ? ROLE_MEAN : ROLE_NONE;
     }
     if (node->op == &tn_op_layer_norm) {
         // Statistics of the line alone: as a mean, with constants for its gain and bias.
@@ -269,25 +274,6 @@ static tn_status split_deconv(tn_graph *graph, tn_pass_context *context, tn_node
     return tn_phases_finish(graph, context, &phases, made, TN_F32, (tn_rewrite){.root = chain[n - 1], .from = from, .n_from = n - 1});
 }
 
-// A mean over all dims after the second that keeps them.
-static bool is_picture_mean(const tn_node *node)
-{
-    const tn_reduce_attr *attr = node->attr;
-    int64_t axes[TN_MAX_RANK];
-    int count = 0;
-    const int rank = node->op == &tn_op_reduce_mean && node->in[0] ? node->in[0]->shape.rank : 0;
-    if (rank < 3 || !attr->keepdims || !tn_is_f32(node->in[0]) || !tn_int_list(node->n_in > 1 ? node->in[1] : NULL, TN_MAX_RANK, axes, &count) ||
-        count != rank - 2) {
-        return false;
-    }
-    uint32_t seen = 0;
-    for (int i = 0; i < count; i++) {
-        const int64_t axis = axes[i] < 0 ? axes[i] + rank : axes[i];
-        seen |= axis >= 2 && axis < rank ? 1u << axis : 0;
-    }
-    return seen == (1u << rank) - 4;
-}
-
 tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context)
 {
     for (tn_node *node = graph->first, *next; node; node = next) {
@@ -299,9 +285,6 @@ tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context)
             TN_TRY(split_deconv(graph, context, node));
             next = before ? before->next : graph->first;      // bounds behind it may have gone
             next = next == node ? node->next : next;
-        } else if (is_picture_mean(node)) {
-            tn_value *in[1] = {node->in[0]};
-            TN_TRY(tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_global_average_pool, .in = in, .n_in = 1}, NULL));
         }
     }
     return TN_OK;

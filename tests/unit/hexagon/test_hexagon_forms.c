@@ -331,6 +331,56 @@ static void test_norm_floats(void **state)
     }
 }
 
+// ---- means, and results of the other type ----
+
+// nodes: from %x, float32[1,8,12,12], to %d; type: of the result, which is float32 to nobody.
+static void form_one(const char *nodes, const char *type, const char *scale, const char *zero, int share)
+{
+    hex_bench b;
+    char text[2048];
+    (void)snprintf(text, sizeof text,
+                   "graph \"g\" (%%q: uint8[1,8,12,12]) -> (%%y)\n"
+                   "  %%x = dequantize_linear(%%q, %%xs: const float32[](0.02), %%xz: const uint8[](120))\n"
+                   "%s"
+                   "  %%y = quantize_linear(%%d, %%ys: const float32[](%s), %%yz: const %s[](%s))\n", nodes, scale, type, zero);
+    hex_bench_open(&b, text, false);
+    assert_int_equal(count_of(b.graph, &tn_op_dequantize_linear), 0);
+    assert_int_equal(count_of(b.graph, &tn_op_quantize_linear), 0);
+    compare_places(&b, text, share);
+    hex_bench_close(&b);
+}
+
+#define MEAN(AXES, COUNT, KEEP) "  %d = reduce_mean(%x, %i: const int64[" #COUNT "]" AXES ") {keepdims=" KEEP "}\n"
+
+static void test_mean(void **state)
+{
+    static const char *const means[] = {
+        MEAN("(2,3)", 2, "true"), MEAN("(-1,-2)", 2, "false"), MEAN("(3)", 1, "true"), MEAN("(2)", 1, "false"), MEAN("(1)", 1, "true"),
+        MEAN("(1,2)", 2, "false"), MEAN("(0,1,2)", 3, "true"), MEAN("(1,2,3)", 3, "false"),
+        "  %p = reduce_mean(%x, %i: const int64[1](3)) {keepdims=false}\n  %t = transpose(%p) {perm=[2,1,0]}\n  %d = relu(%t)\n",
+        "  %p = global_average_pool(%x)\n  %d = flatten(%p) {axis=1}\n",
+        "  %p = average_pool(%x) {kernel=[3,2], strides=[2,2]}\n  %d = squeeze(%p, %i: const int64[1](0))\n",
+    };
+    if (!hex_bench_present()) {
+        skip();
+    }
+    for (size_t i = 0; i < TN_COUNT(means); i++) {
+        form_one(means[i], "uint8", "0.01", "100", 8);
+        form_one(means[i], "int8", "0.0117", "-20", 8);
+    }
+}
+
+static void test_other_type(void **state)
+{
+    if (!hex_bench_present()) {
+        skip();
+    }
+    form_one("  %d = softmax(%x) {axis=3}\n", "int8", "0.0039", "-128", 50);
+    form_one("  %s = softmax(%x) {axis=1}\n  %d = clip(%s, %l: const float32[](0.01), %h: const float32[](0.3))\n", "int8", "0.003", "-100", 50);
+    form_one("  %d = layer_norm(%x, %g: const float32[12], %b: const float32[12])\n", "int8", "0.02", "3", 200);
+    form_one("  %m = max_pool(%x) {kernel=[2,2], strides=[2,2]}\n  %d = sigmoid(%m)\n", "int8", "0.0039", "-128", 50);
+}
+
 // ---- products of two values ----
 
 static void product_one(const char *a, const char *b, const char *scale, bool is_signed, bool bound)
@@ -476,6 +526,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_deconv), cmocka_unit_test(test_resize), cmocka_unit_test(test_resize_roundings),
                                        cmocka_unit_test(test_resize_wide),
                                        cmocka_unit_test(test_resize_floats), cmocka_unit_test(test_norm), cmocka_unit_test(test_norm_floats), cmocka_unit_test(test_norm_written),
-                                       cmocka_unit_test(test_product), cmocka_unit_test(test_attention)};
+                                       cmocka_unit_test(test_mean), cmocka_unit_test(test_other_type), cmocka_unit_test(test_product), cmocka_unit_test(test_attention)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

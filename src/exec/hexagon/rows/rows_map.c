@@ -34,6 +34,47 @@ static bool one_type(const tn_query *query, const char **why)
     return is_byte(query->in[0]) && query->out[0]->dtype == query->in[0]->dtype;
 }
 
+// ---- results of the other byte type ----
+
+static bool bytes_only(const tn_query *query, const char **why)
+{
+    *why = "operand or result is no byte";
+    return is_byte(query->in[0]) && is_byte(query->out[0]);
+}
+
+// Operators give what they are given, u8 or s8: the other type is the same number 128 away, with the bits of all but the top one.
+// What the node is to write, and its clamp: `out` itself, or a value of the operand's type.
+static uint32_t result_begin(tn_hex_encoder *e, const tn_query *query, const tn_tensor *zero, uint32_t out, int32_t clamp[2])
+{
+    const tn_tensor *x = query->in[0], *y = query->out[0];
+    if (x->dtype == y->dtype) {
+        return out;
+    }
+    const int32_t shift = y->dtype == TN_I8 ? 128 : -128;
+    clamp[0] += shift;
+    clamp[1] += shift;
+    return tn_hex_temporary(e, tn_hex_dtype(x->dtype), (zero ? (int32_t)tn_element(zero, 0) : 0) + shift, &y->shape);
+}
+
+// Brings it to `out`.
+static void result_end(tn_hex_encoder *e, uint32_t made, uint32_t out)
+{
+    static const int64_t dims[1] = {256};
+    uint8_t table[256];
+    if (made == out) {
+        return;
+    }
+    for (int b = 0; b < 256; b++) {
+        table[b] = (uint8_t)(b ^ 0x80);
+    }
+    const uint32_t constant = tn_hex_constant(e, TN_HEX_U8, 1, dims, table, sizeof table);
+    tn_hex_node_begin(e, TN_HEX_OP_LUT);
+    tn_hex_operand(e, made);
+    tn_hex_operand(e, constant);
+    tn_hex_result(e, out);
+    tn_hex_node_end(e);
+}
+
 // ---- tables ----
 
 static bool match_table(const tn_query *query, const char **why)
@@ -144,7 +185,7 @@ static void window_attrs(tn_hex_encoder *e, const tn_window *w)
 
 static bool good_mean(const tn_query *query, const char **why)
 {
-    if (!one_type(query, why)) {
+    if (!bytes_only(query, why)) {
         return false;
     }
     *why = "scales or zero points that are no constants, or no numbers to scale with";
@@ -163,13 +204,11 @@ static bool match_average(const tn_query *query, const char **why)
     return good_window(&attr->pool, query->in[0], &w) && w.dilation[0] == 1 && w.dilation[1] == 1 && w.kernel[0] * w.kernel[1] <= MAX_WINDOW;
 }
 
-static void mean_rounding(tn_hex_encoder *e, const tn_query *query, const tn_qlinear_attr *q)
+static void mean_rounding(tn_hex_encoder *e, const tn_qlinear_attr *q, const int32_t clamp[2])
 {
     const uint32_t rounding = q->rounding == TN_ROUND_FIXED_Q31 ? TN_HEX_FIXED_Q31 : TN_HEX_FLOAT_RNE;
-    int32_t low, high;
     tn_hex_attr(e, TN_HEX_ATTR_ROUNDING, 1, &rounding);
-    tn_qlinear_range(q, query->out[0]->dtype, &low, &high);
-    tn_hex_attr_clamp(e, low, high);
+    tn_hex_attr_clamp(e, clamp[0], clamp[1]);
 }
 
 static void encode_average(tn_hex_encoder *e, const tn_query *query, const uint32_t *in, const uint32_t *out)
@@ -177,10 +216,13 @@ static void encode_average(tn_hex_encoder *e, const tn_query *query, const uint3
     const tn_qpool_attr *attr = query->attr;
     const uint32_t count_pad = attr->pool.count_include_pad;
     tn_window w;
+    int32_t clamp[2];
     (void)tn_pool_window(&attr->pool, &query->in[0]->shape, &w);
+    tn_qlinear_range(&attr->q, query->out[0]->dtype, &clamp[0], &clamp[1]);
+    const uint32_t made = result_begin(e, query, operand(query, 4), out[0], clamp);
     tn_hex_node_begin(e, TN_HEX_OP_AVERAGE_POOL);
     tn_hex_operand(e, in[0]);
-    tn_hex_result(e, out[0]);
+    tn_hex_result(e, made);
     window_attrs(e, &w);
     tn_hex_attr(e, TN_HEX_ATTR_COUNT_PAD, 1, &count_pad);
     const int64_t most = w.kernel[0] * w.kernel[1];
@@ -194,8 +236,9 @@ static void encode_average(tn_hex_encoder *e, const tn_query *query, const uint3
         const float scale = scale_at(query, 1) / scale_at(query, 3);
         tn_hex_attr_float(e, TN_HEX_ATTR_SCALES, 1, &scale);
     }
-    mean_rounding(e, query, &attr->q);
+    mean_rounding(e, &attr->q, clamp);
     tn_hex_node_end(e);
+    result_end(e, made, out[0]);
 }
 
 static bool match_global(const tn_query *query, const char **why)
@@ -211,17 +254,21 @@ static void encode_global(tn_hex_encoder *e, const tn_query *query, const uint32
     const uint32_t axis = 2;
     const int64_t n = tn_shape_span(&query->in[0]->shape, 2, query->in[0]->shape.rank);
     const tn_requant factor = tn_requant_mean(q->rounding, scale_at(query, 1), scale_at(query, 3), n);
+    int32_t clamp[2];
+    tn_qlinear_range(q, query->out[0]->dtype, &clamp[0], &clamp[1]);
+    const uint32_t made = result_begin(e, query, operand(query, 4), out[0], clamp);
     tn_hex_node_begin(e, TN_HEX_OP_MEAN);
     tn_hex_operand(e, in[0]);
-    tn_hex_result(e, out[0]);
+    tn_hex_result(e, made);
     tn_hex_attr(e, TN_HEX_ATTR_AXIS, 1, &axis);
     if (q->rounding == TN_ROUND_FIXED_Q31) {
         tn_hex_attr_requant(e, 1, &factor);
     } else {
         tn_hex_attr_float(e, TN_HEX_ATTR_SCALES, 1, &factor.scale);
     }
-    mean_rounding(e, query, q);
+    mean_rounding(e, q, clamp);
     tn_hex_node_end(e);
+    result_end(e, made, out[0]);
 }
 
 static bool match_max(const tn_query *query, const char **why)
@@ -293,7 +340,7 @@ static void encode_linear(tn_hex_encoder *e, const tn_query *query, const uint32
 
 static bool match_softmax(const tn_query *query, const char **why)
 {
-    if (!one_type(query, why)) {
+    if (!bytes_only(query, why)) {
         return false;
     }
     *why = "scales or zero points that are no constants, or no numbers to scale with";
@@ -305,20 +352,22 @@ static void encode_softmax(tn_hex_encoder *e, const tn_query *query, const uint3
     static const int64_t dims[1] = {256};
     const tn_qsoftmax_attr *attr = query->attr;
     uint32_t table[256], inverse;
-    int32_t low, high;
+    int32_t clamp[2];
     int axis = 0;
     (void)tn_axis(attr->axis, query->in[0]->shape.rank, &axis);
     tn_softmax_table(scale_at(query, 1), scale_at(query, 3), table, &inverse);
     const uint32_t id = tn_hex_constant(e, TN_HEX_S32, 1, dims, table, sizeof table), wire_axis = (uint32_t)axis;
+    tn_qlinear_range(&attr->q, query->out[0]->dtype, &clamp[0], &clamp[1]);
+    const uint32_t made = result_begin(e, query, operand(query, 4), out[0], clamp);
     tn_hex_node_begin(e, TN_HEX_OP_SOFTMAX);
     tn_hex_operand(e, in[0]);
     tn_hex_operand(e, id);
-    tn_hex_result(e, out[0]);
+    tn_hex_result(e, made);
     tn_hex_attr(e, TN_HEX_ATTR_AXIS, 1, &wire_axis);
     tn_hex_attr(e, TN_HEX_ATTR_FACTOR, 1, &inverse);
-    tn_qlinear_range(&attr->q, query->out[0]->dtype, &low, &high);
-    tn_hex_attr_clamp(e, low, high);
+    tn_hex_attr_clamp(e, clamp[0], clamp[1]);
     tn_hex_node_end(e);
+    result_end(e, made, out[0]);
 }
 
 // ---- layer normalisation ----
@@ -355,15 +404,18 @@ static void encode_layer_norm(tn_hex_encoder *e, const tn_query *query, const ui
     tn_qnorm_words(&q, query->in, query->n_in, words, words + n);
     const uint32_t gain = tn_hex_constant(e, TN_HEX_S32, 1, &n, words, bytes), bias = tn_hex_constant(e, TN_HEX_S32, 1, &n, words + n, bytes);
     tn_give(e->heap, words);
+    int32_t clamp[2] = {q.low, q.high};
+    const uint32_t made = result_begin(e, query, operand(query, 4), out[0], clamp);
     tn_hex_node_begin(e, TN_HEX_OP_LAYER_NORM);
     tn_hex_operand(e, in[0]);
     tn_hex_operand(e, gain);
     tn_hex_operand(e, bias);
-    tn_hex_result(e, out[0]);
+    tn_hex_result(e, made);
     tn_hex_attr(e, TN_HEX_ATTR_EPSILON, 2, epsilon);
     tn_hex_attr(e, TN_HEX_ATTR_DOWN, 1, &down);
-    tn_hex_attr_clamp(e, q.low, q.high);
+    tn_hex_attr_clamp(e, clamp[0], clamp[1]);
     tn_hex_node_end(e);
+    result_end(e, made, out[0]);
 }
 
 // ---- floats ----
