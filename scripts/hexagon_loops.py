@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes hx_columns_loops.S and hx_columns_zero.S: loops of the Hexagon vector unit whose rounds overlap.
+"""Writes hx_columns_loops.S: loops of the Hexagon vector unit whose rounds overlap.
 
-usage: hexagon_loops.py FOLDER [--steps N] [--seed N] [--only LOOP]
+usage: hexagon_loops.py FILE [--steps N] [--seed N] [--only LOOP]
 
 A round is written here as what it computes: instructions, what each takes of a packet, and the webs (what lives in a register) that they
 make and read. scripts/hexagon_anneal.c, compiled by `cc`, places them in packets; registers are given here. The same seed gives the same
-file. Takes some minutes of processor time a loop; where no place is found other seeds are tried. With --only one loop of the files is written anew.
+file. Takes some minutes of processor time a loop; where no place is found other seeds are tried. With --only one loop of the file is written anew.
 """
 import argparse
 import os
@@ -17,15 +17,15 @@ import sys
 import tempfile
 
 HEAD = '''// SPDX-License-Identifier: Apache-2.0
-// The loops of hx_columns.c and hx_blocks.c: a round is 128 pixels of the four channels of a plane (quarter: 64), whose constants it loads itself.
-// Those named zero are in hx_columns_zero.S: where the zero point and the least result are 0, nothing is clamped from below.
-// scripts/hexagon_loops.py says what a round is and writes such files, with as many packets in other places. A round is spread over two (quarter:
-// three); those before the first and behind the last read records that are there for it.
+// The loops of hx_columns.c and hx_blocks.c: a round is 128 pixels of the four channels of a plane (quarter, line: 64), whose constants it loads
+// itself. scripts/hexagon_loops.py says what a round is and writes such files, with as many packets in other places. A round is spread over two
+// (quarter, line: three); those before the first and behind the last read records that are there for it.
 //
 //   void tn_hx_columns_...(const tn_hx_columns_job *job)
 //
 //   r26  records; m1 from one to the next    r28, r27  x and result of the first plane    r25, r24  one pixel, two (stride 2: a row)
-//   m0   from row to row                     r5, r6    distances of shuffles              r7        down
+//   m0   from row to row (line: planes)      r5, r6    distances of shuffles              r7        down
+//   r4   where lines begin (quarter, line)
 //   v27..v30  clamps      v26, v31  padding of the result, of x      v23..v25  of a gap: -1, odd, bits
     .text
 
@@ -57,6 +57,7 @@ HEAD = '''// SPDX-License-Identifier: Apache-2.0
 # What an instruction takes: places, memory, vector load, vector store, multipliers, permutation, shift, other vector units.
 SCALAR = (1, 0, 0, 0, 0, 0, 0, 0)
 MEMD = (1, 1, 0, 0, 0, 0, 0, 0)
+LOAD = (1, 1, 1, 0, 0, 0, 0, 1)
 ANY_LOAD = (2, 2, 1, 0, 0, 1, 0, 0)       # at any address: both places for memory
 ANY_STORE = (2, 2, 0, 1, 0, 1, 0, 0)
 STORE = (1, 1, 0, 1, 0, 0, 0, 1)
@@ -72,9 +73,11 @@ MULTIPLY_ALL = (1, 0, 0, 0, 2, 0, 0, 0)
 class Loop:
     """Instructions of a round. In texts <web> is its register, <web/0> the lower one of a pair, @n@ the byte n of the round's record."""
 
-    def __init__(self, record, ahead):
-        self.record, self.field, self.ahead = record, 8, ahead
-        self.ops, self.webs, self.place = [], {}, {}
+    def __init__(self, record, ahead, in_order=False):
+        self.record, self.field, self.ahead, self.in_order = record, 8, ahead, in_order
+        self.ops, self.webs, self.place, self.parts, self.near = [], {}, {}, {}, []
+        self.first = 'load ta0' if in_order else 'offsets'   # moves the pointer to records on
+        self.base = 8 if in_order else 0                     # its field
 
     def add(self, name, takes, text, makes=None, reads=(), after=(), kind='v', size=1):
         self.place[name] = len(self.ops)
@@ -83,14 +86,30 @@ class Loop:
             self.webs[makes] = (kind, size)
 
     def load_pair(self, name):
-        self.add('load ' + name, MEMD, f'<{name}> = memd(r26+#@{self.field}@)', name, kind='r', size=2)
+        at = '++m1' if self.first == 'load ' + name else f'+#@{self.field}@'
+        self.add('load ' + name, MEMD, f'<{name}> = memd(r26{at})', name, kind='r', size=2)
         self.field += 8
+
+    def load_start(self, name, web):
+        """The next of a round's starts, which lie one after the other."""
+        before = [op[0] for op in self.ops if op[0].startswith('start ')]
+        self.add(name, LOAD, f'<{web}> = vmem(r4++#1)', web, after=before[-1:])
+        self.near += [(before[0], name)] if before else []
+
+    def add_near(self, name, last):
+        """Both use a pointer that the latter moves on."""
+        self.near.append((name, last))
+
+    def sum(self, name):
+        """Web and text of a finished sum, which may be half of a pair."""
+        web, half = self.parts.get('S' + name, ('S' + name, None))
+        return web, f'<{web}>' if half is None else f'<{web}/{half}>'
 
     def graph(self):
         makers = {op[3]: i for i, op in enumerate(self.ops) if op[3]}
         readers = {w: [i for i, op in enumerate(self.ops) if w in op[4]] for w in self.webs}
         deps = {(self.place[a], i) for i, op in enumerate(self.ops) for a in op[5]}
-        deps |= {(makers[w], i) for w in self.webs for i in readers[w]}
+        deps |= {(makers[w], i) for w in self.webs for i in readers[w]} | {(self.place[a], self.place[b]) for a, b in self.near}
         return makers, readers, sorted(deps)
 
 
@@ -108,13 +127,14 @@ def requantise(loop, even, rows):
         loop.add('limit ' + pair, MULTIPLY, f'<limit{pair}> = vsplat(<limits/{int(pair == "bd")}>)', 'limit' + pair, ['limits'])
     for row in rows:
         for which, pair in enumerate(('ac', 'bd')):
-            e, o = pair
             k = row + pair
-            loop.add('h' + k, SIMPLE, f'<h{k}>.h = vshuffo(<{row}{o}>.h,<{row}{e}>.h)', 'h' + k, [row + o, row + e], [f'add {row}{o}', f'add {row}{e}'])
+            (u, even_sum), (w, odd_sum) = (loop.sum(row + c) for c in pair)
+            loop.add('h' + k, SIMPLE, f'<h{k}>.h = vshuffo({odd_sum}.h,{even_sum}.h)', 'h' + k, [u, w], [f'add {row}{c}' for c in pair])
             loop.add('z' + k, MULTIPLY_ALL, f'<z{k}>.w = vmpy(<h{k}>.h,<lower/{which}>.h)', 'z' + k, ['h' + k, 'lower'], size=2)
             for half, c in enumerate(pair):
-                loop.add(f'z{k}{half}', MULTIPLY_ALL, f'<z{k}/{half}>.w += vmpyo(<{row}{c}>.w,<m{c}>.h):<<1:rnd:sat:shift', None,
-                         ['z' + k, row + c, 'm' + c], ['z' + k, f'add {row}{c}'])
+                web, text = loop.sum(row + c)
+                loop.add(f'z{k}{half}', MULTIPLY_ALL, f'<z{k}/{half}>.w += vmpyo({text}.w,<m{c}>.h):<<1:rnd:sat:shift', None,
+                         ['z' + k, web, 'm' + c], ['z' + k, f'add {row}{c}'])
             both = [f'z{k}0', f'z{k}1']
             loop.add('q' + k, SIMPLE, f'<q{k}>.h = vshuffo(<z{k}/1>.h,<z{k}/0>.h)', 'q' + k, ['z' + k], both)
             if even:
@@ -127,43 +147,58 @@ def requantise(loop, even, rows):
         loop.add('o' + row, SHIFT, f'<o{row}>.ub = vasr(<q{row}bd>.h,<q{row}ac>.h,r7):sat', 'o' + row, [f'q{row}ac', f'q{row}bd'], last)
 
 
-def clamp(loop, row, from_zero):
-    if not from_zero:
-        loop.add('max ' + row, SIMPLE, f'<o{row}>.ub = vmax(<o{row}>.ub,v30.ub)', None, ['o' + row], ['o' + row])
-    before = ('o' if from_zero else 'max ') + row
-    loop.add('min ' + row, SIMPLE, f'<o{row}>.ub = vmin(<o{row}>.ub,v29.ub)', None, ['o' + row], [before])
+def clamp(loop, row):
+    loop.add('max ' + row, SIMPLE, f'<o{row}>.ub = vmax(<o{row}>.ub,v30.ub)', None, ['o' + row], ['o' + row])
+    loop.add('min ' + row, SIMPLE, f'<o{row}>.ub = vmin(<o{row}>.ub,v29.ub)', None, ['o' + row], ['max ' + row])
 
 
-def finish_sum(loop, row, c, start, factor, last):
-    """To where a line begins."""
-    loop.add(f'shift {row}{c}', SHIFT, f'<{row}{c}>.w = vasl(<{row}{c}>.w,<{factor}>)', None, [row + c, factor.split('/')[0]], [last])
-    loop.add(f'add {row}{c}', SIMPLE, f'<{row}{c}>.w = vadd(<{row}{c}>.w,<s{c}>.w)', None, [row + c, 's' + c], [f'shift {row}{c}'])
-    if 's' + c not in loop.webs:
-        loop.add('s' + c, MULTIPLY, f'<s{c}> = vsplat(<{start}>)', 's' + c, [start.split('/')[0]])
-        loop.add('m' + c, MULTIPLY, f'<m{c}> = vsplat(<{factor}>)', 'm' + c, [factor.split('/')[0]])
+def finish_sums(loop, rows, c, start, factor, takes=SHUFFLE):
+    """Sums, which are in webs of row and channel, shifted and added to copies of where their line begins. takes: of a copy of two."""
+    loop.add('m' + c, MULTIPLY, f'<m{c}> = vsplat(<{factor}>)', 'm' + c, [factor.split('/')[0]])
+    first, *others = [f'S{row}{c}' for row in rows]
+    copies = ['copy ' + other for other in others[-2:]]
+    if start:
+        loop.add('start ' + c, MULTIPLY, f'<{first}> = vsplat(<{start}>)', first, [start.split('/')[0]])
+    else:
+        loop.load_start('start ' + c, first)
+    if len(rows) == 4:   # two at once, the place of an instruction less
+        pair = 'S' + c
+        loop.add(copies[0], takes, f'<{pair}> = vcombine(<{first}>,<{first}>)', pair, [first], ['start ' + c], size=2)
+        loop.parts[others[0]], loop.parts[others[1]] = (pair, 0), (pair, 1)
+    loop.add(copies[-1], SIMPLE, f'<{others[-1]}> = <{first}>', others[-1], [first], ['start ' + c])
+    for k, row in enumerate(rows):
+        web, text = loop.sum(row + c)
+        after = copies if k == 0 else [copies[-1]] if k == len(rows) - 1 else [copies[0]]
+        loop.add(f'add {row}{c}', SHIFT, f'{text}.w += vasl(<{row}{c}>.w,<{factor}>)', None, [row + c, web, factor.split('/')[0]],
+                 [f'{row}{c}2'] + after)
 
 
-def columns(shape, even, from_zero):
-    """Stride 1: four rows (row), eight of 16 pixels (half), a plane of eight (quarter). Pairs of rows of the result from four of x each."""
-    loop = Loop(152, 2 if shape == 'quarter' else 1)
-    begin_plane(loop, shape == 'half' and from_zero)
-    steps = 1 if shape == 'quarter' else 2
+def columns(shape, even):
+    """Stride 1: four rows (row), eight of 16 pixels (half), a plane of eight (quarter; line: one plane after the other). Two rows from four of x."""
+    small, in_order = shape in ('quarter', 'line'), shape == 'line'
+    loop = Loop(136 if small else 152, 2 if small else 1, in_order)
+    if not in_order:
+        begin_plane(loop, shape == 'half')
+    steps = 1 if small else 2
     if shape == 'row':
         for k in range(6):
             loop.add(f'v{k}', ANY_LOAD, f'<v{k}> = vmemu(<x>++m0)', f'v{k}', ['x'], [f'v{k - 1}'] if k else [])
         rows = [(f'v{k}', f'<v{k}>') for k in range(6)]
     else:
-        between = 1 if shape == 'quarter' else 2
-        for k in range(2 if shape == 'quarter' else 5):
-            loop.add(f'v{k}', ANY_LOAD, f'<v{k}> = vmemu(<x>+#{k})', f'v{k}', ['x'])
-        for k in range(1 if shape == 'quarter' else 3):
+        between = 1 if small else 2
+        for k in range(2 if small else 5):
+            at = ('r28+#-1', 'r28++m0')[k] if in_order else f'<x>+#{k}'
+            loop.add(f'v{k}', ANY_LOAD, f'<v{k}> = vmemu({at})', f'v{k}', [] if in_order else ['x'])
+        for k in range(1 if small else 3):
             loop.add(f'd{k}', SHUFFLE, f'<d{k}> = vdeal(<v{k + between}>,<v{k}>,r5)', f'd{k}', [f'v{k}', f'v{k + between}'], size=2)
-        rows = [(f'd{k // 2}', f'<d{k // 2}/{k % 2}>') for k in range(2 if shape == 'quarter' else 6)]
+        rows = [(f'd{k // 2}', f'<d{k // 2}/{k % 2}>') for k in range(2 if small else 6)]
+    if in_order:
+        loop.add_near('v0', 'v1')
     for k in range(len(rows) // 2):
         (u, upper), (w, lower) = rows[2 * k:2 * k + 2]
         loop.add(f'p{k}', SHUFFLE, f'<p{k}>.b = vshuffoe({lower}.b,{upper}.b)', f'p{k}', [u, w], size=2)
     words = [[(f'p{k}', f'<p{k}/{half}>') for half in range(2)] for k in range(len(rows) // 2)]
-    if shape == 'quarter':
+    if small:
         for half in range(2):
             loop.add(f'e{half}', PERMUTE, f'<e{half}> = valign(v31,<p0/{half}>,r6)', f'e{half}', ['p0'])
         words.append([(f'e{half}', f'<e{half}>') for half in range(2)])
@@ -175,7 +210,8 @@ def columns(shape, even, from_zero):
         pair = 'ac' if c in 'ac' else 'bd'
         for k in range(3):
             loop.load_pair(f't{c}{k}')
-        loop.load_pair('line' + c)
+        if not small:
+            loop.load_pair('line' + c)
         for step in range(steps):
             web = f'w{step}{pair}'
             word = f'<{web}/{pair.index(c)}>'
@@ -186,31 +222,45 @@ def columns(shape, even, from_zero):
                 for half, row in enumerate((f'U{step}{c}', f'L{step}{c}')):
                     loop.add(f'{row}{k}', MULTIPLY, f'<{row}>.w {"+=" if k else "="} vrmpy({f"<{turned}>" if k else word}.ub,<t{c}{k}/{half}>.b)',
                              None if k else row, [turned if k else web, f't{c}{k}'] + ([row] if k else []), [f'{row}{k - 1}'] if k else [])
-            for row in 'UL':
-                finish_sum(loop, f'{row}{step}', c, f'line{c}/0', f'line{c}/1', f'{row}{step}{c}2')
+        start, factor = (None, f'factor{pair}/{pair.index(c)}') if small else (f'line{c}/0', f'line{c}/1')
+        finish_sums(loop, [row + str(step) for step in range(steps) for row in 'UL'], c, start, factor)
+    for pair in ('ac', 'bd') if small else ():
+        loop.load_pair('factor' + pair)
     finish_records(loop, even, [row + str(step) for step in range(steps) for row in 'UL'])
     before = []
     for step in range(steps):
         if shape == 'row':
             for row in (f'U{step}', f'L{step}'):
-                clamp(loop, row, from_zero)
+                clamp(loop, row)
                 loop.add('store ' + row, ANY_STORE, f'vmemu(<y>++m0) = <o{row}>', None, ['o' + row, 'y'], ['min ' + row] + before)
                 before = ['store ' + row]
             continue
         r = f'r{step}'
         loop.add(r, SHUFFLE, f'<{r}> = vshuff(<oL{step}>,<oU{step}>,r5)', r, [f'oU{step}', f'oL{step}'], [f'oU{step}', f'oL{step}'], size=2)
         for k in range(2):
-            low, high = ('v28', 'v27') if shape == 'quarter' and k else ('v30', 'v29')
-            to, last = k if shape == 'quarter' else step + 2 * k, f'n{step}{k}'
-            if not from_zero:
-                loop.add(f'max {r}/{k}', SIMPLE, f'<{r}/{k}>.ub = vmax(<{r}/{k}>.ub,{low}.ub)', None, [r], [r])
-            loop.add('store ' + last, LAST_STORE, f'<{last}>.ub = vmin(<{r}/{k}>.ub,{high}.ub); vmem(<y>+#{to}) = <{last}>.new', last, [r, 'y'],
-                     [r if from_zero else f'max {r}/{k}'])
-    for k in (-1, 2) if shape == 'quarter' else ():
-        loop.add(f'store {k}', STORE, f'vmem(<y>+#{k}) = v26', None, ['y'])
-    if shape == 'half' and from_zero:
+            low, high = ('v28', 'v27') if small and k else ('v30', 'v29')
+            to, last = k if small else step + 2 * k, f'n{step}{k}'
+            loop.add(f'max {r}/{k}', SIMPLE, f'<{r}/{k}>.ub = vmax(<{r}/{k}>.ub,{low}.ub)', None, [r], [r])
+            store(loop, to, f'<{r}/{k}>.ub = vmin(<{r}/{k}>.ub,{high}.ub)', last, [r], [f'max {r}/{k}'])
+    for k in (-1, 2) if small else ():
+        store(loop, k)
+    for k in (-1, 0, 1) if in_order else ():
+        loop.add_near(f'store {k}', 'store 2')
+    if shape == 'half':
         loop.add('store beside', STORE, 'vmem(<z>+#0) = v26', None, ['z'])
     return loop
+
+
+def store(loop, to, text='', web=None, reads=(), after=()):
+    """A vector of padding, or what the text makes."""
+    at, what = f'<y>+#{to}', f'<{web}>.new' if web else 'v26'
+    if loop.in_order:   # rounds before the first store nothing
+        at, reads = f'r27+#{to - 2}' if to < 2 else 'r27++m0', list(reads)
+    else:
+        reads = list(reads) + ['y']
+    when = 'if (p3) ' if loop.in_order else ''
+    made = text.replace(text.split('.')[0], f'<{web}>', 1) + '; ' if web else ''
+    loop.add(f'store {to}', LAST_STORE if web else STORE, f'{made}{when}vmem({at}) = {what}', web, reads, after)
 
 
 def finish_records(loop, even, rows):
@@ -220,7 +270,7 @@ def finish_records(loop, even, rows):
     requantise(loop, even, rows)
 
 
-def blocks(even, from_zero):
+def blocks(even):
     """Stride 2: four rows of a strip, from blocks of 2 x 2 pixels. The last row of x stays as pairs of channels, which weights of their own tell apart."""
     loop = Loop(120, 1)
     begin_plane(loop)
@@ -254,14 +304,14 @@ def blocks(even, from_zero):
             loop.add(k + '0', MULTIPLY, f'<{k}>.w = vrmpy({block}.ub,<t{c}/0>.b)', k, [here, 't' + c])
             loop.add(k + '1', MULTIPLY, f'<{k}>.w += vrmpy({under}.ub,<{low[0]}/{low[1]}>.b)', None, [k, below, low[0]], [k + '0'])
             loop.add(k + '2', MULTIPLY, f'<{k}>.w += vrmpy(<e{k}>.ub,<{beside[0]}/{beside[1]}>.b)', None, [k, 'e' + k, beside[0]], [k + '1', 'r' + k])
-            finish_sum(loop, row, c, f'u{c}/1', factor, k + '2')
+        finish_sums(loop, rows, c, f'u{c}/1', factor, MULTIPLY_ALL)
     finish_records(loop, even, rows)
     loop.field = 104
     for c in 'cd':
         loop.load_pair('last' + c)    # below, beside
     before = []
     for row in rows:
-        clamp(loop, row, from_zero)
+        clamp(loop, row)
         loop.add('store ' + row, ANY_STORE, f'vmemu(<y>+#0) = <o{row}>', None, ['o' + row, 'y'], ['min ' + row] + before)
         before = ['next ' + row]
         if row != rows[-1]:
@@ -311,27 +361,32 @@ def give_registers(loop, places, packets, registers, draw):
 def anneal(tool, loop, packets, registers, steps, seed):
     makers, readers, deps = loop.graph()
     kinds = {'v': 0, 'r': 1, 'q': 2}
-    text = [f'{len(loop.ops)} {len(deps)} {len(loop.webs)} {packets} {loop.ahead + 1}', ' '.join(str(n) for n in registers)]
+    text = [f'{len(loop.ops)} {len(deps)} {len(loop.webs) + len(loop.near)} {packets} {loop.ahead + 1}', ' '.join(str(n) for n in registers)]
     text += [' '.join(str(t) for t in op[1][:7] + (sum(op[1][4:]),)) for op in loop.ops]
     text += [f'{a} {b}' for a, b in deps]
     text += [f'{kinds[k]} {size} {makers[w]} {len(readers[w])} ' + ' '.join(str(i) for i in readers[w]) for w, (k, size) in loop.webs.items()]
+    text += [f'1 0 {loop.place[a]} 1 {loop.place[b]}' for a, b in loop.near]   # no register, but no longer than a round
     done = subprocess.run([tool, str(steps), str(seed)], input='\n'.join(text), capture_output=True, text=True, check=True)
     wrong, *places = done.stdout.split()
-    return [int(p) for p in places] if float(wrong) == 0 else None
+    places = [int(p) for p in places]
+    late = [a for a, b in loop.near if places[loop.place[b]] - places[loop.place[a]] >= packets]
+    return places if float(wrong) == 0 and not late else None
 
 
 def find(tool, name, shape, loop, packets, steps, seed):
-    even, from_zero = '_even' in name, '_zero' in name
-    fixed = {'quarter': {26, 27, 28, 29, 30, 31}, 'half': {26, 29} if from_zero else {29, 30}}.get(shape, {29} if from_zero else {29, 30})
-    fixed |= {23, 24, 25} if even else set()
+    small = shape in ('quarter', 'line')
+    fixed = {26, 27, 28, 29, 30, 31} if small else {26, 29, 30} if shape == 'half' else {29, 30}
+    fixed |= {23, 24, 25} if '_even' in name else set()
     free = {'v': [r for r in range(32) if r not in fixed],
-            'r': [r for r in range(24) if r not in (5, 6, 7)] + [6] * (shape != 'quarter') + [5] * (shape == 'row'), 'q': list(range(4))}
+            'r': [r for r in range(24) if r not in (4 if small else 5, 5, 6, 7)] + [6] * (not small) + [5] * (shape == 'row'), 'q': list(range(4))}
     for again in range(20):
         counts = (len(free['v']) - 1 - again % 3, len(free['r']) - 2 - again % 2, 4)
         places = anneal(tool, loop, packets, counts, steps, seed + again)
         stores = {p // packets for p, op in zip(places or [], loop.ops) if op[1][3]}
         if places and (max(places) // packets > loop.ahead or stores != {loop.ahead}):
             places = None             # another number of rounds in flight
+        if places and loop.in_order and places[loop.place['v1']] >= packets:
+            places = None             # x is not read first
         given = places and give_registers(loop, places, packets, free, random.Random(seed))
         print(f'{name}: seed {seed + again}: ' + ('found' if given else 'no registers' if places else 'no places'), file=sys.stderr, flush=True)
         if given:
@@ -347,10 +402,10 @@ def write(name, shape, loop, packets, places, given):
         return f'{kind}{at + int(part)}' if part else f'{kind}{at + 1}:{at}' if size == 2 else f'{kind}{at}'
 
     body = [[] for _ in range(packets)]
-    read = places[loop.place['offsets']]
+    read = places[loop.place[loop.first]]
     for i, op in enumerate(loop.ops):
         # Later rounds have moved the pointer on.
-        text = re.sub('@([0-9]+)@', lambda m: str(int(m.group(1)) - loop.record * ((places[i] - read - 1) // packets + 1)), op[2])
+        text = re.sub('@([0-9]+)@', lambda m: str(int(m.group(1)) - loop.base - loop.record * ((places[i] - read - 1) // packets + 1)), op[2])
         body[places[i] % packets].append(re.sub(r'<(\w+)(?:/([01]))?>', register, text))
     makers, readers, _ = loop.graph()
     # What the first round would have from the one before.
@@ -363,49 +418,59 @@ def write(name, shape, loop, packets, places, given):
         if end // packets > begin // packets or begin % packets == packets - 1:
             first.append(text.format(register(re.match(r'<(\w+)(?:/([01]))?>', f'<{web}>'))))
     label = name.replace('tn_hx_columns_', '') + '_loop'
-    start = [f'loop0({label},r1)'] + {'quarter': ['r5 = #-32', 'r6 = #32'], 'half': ['r5 = #-64'], 'row': [],
-                                      'blocks': ['r5 = #-1', 'r24 = memw(r0 + #44)']}[shape]
-    lines = ['', f'    .globl {name}', f'    .type {name}, @function', '    .p2align 4', f'{name}:', f'    begin {loop.record}',
-             '    { r11:10 = memd(r26 + #0) }', '    { ' + '; '.join(start) + ' }'] + (['    { ' + '; '.join(first) + ' }'] if first else [])
+    start = [('p3 = sp2loop0' if loop.in_order else 'loop0') + f'({label},r1)']
+    start += {'quarter': ['r5 = #-32', 'r6 = #32'], 'line': ['r5 = #-32', 'r6 = #32'], 'half': ['r5 = #-64'], 'row': [],
+              'blocks': ['r5 = #-1', 'r24 = memw(r0 + #44)']}[shape]
+    lines = ['', f'    .globl {name}', f'    .type {name}, @function', '    .p2align 4', f'{name}:', f'    begin {loop.record}']
+    if loop.in_order:   # pointers that lie one step further when they are used
+        lines += [f'    {{ r28 = add(r28,#128); r27 = add(r27,#256); r26 = add(r26,#{loop.base - loop.record * (read // packets)}) }}']
+    else:
+        lines += ['    { r11:10 = memd(r26 + #0) }']
+    early = sum(places[i] // packets for i, op in enumerate(loop.ops) if op[0].startswith('start ')) if shape in ('quarter', 'line') else None
+    if early is not None:
+        first.append('r4 = memw(r0 + #48)')
+    lines += ['    { ' + '; '.join(start) + ' }'] + (['    { ' + '; '.join(first) + ' }'] if first else [])
+    lines += [f'    {{ r4 = add(r4,#{-128 * early}) }}'] if early else []
     lines += [f'{label}:'] + ['    { ' + '; '.join(p or ['nop']) + ' }' for p in body]
     lines[-1] += ' :endloop0'
     return lines + ['    end', f'    .size {name}, . - {name}']
 
 
 # Shape, packets of a round, packets where lines have a gap.
-LOOPS = (('quarter', 30, 36), ('half', 55, 66), ('row', 55, 65), ('blocks', 67, 79), ('half_zero', 54, 65), ('row_zero', 54, 64),
-         ('blocks_zero', 65, 76))
+LOOPS = (('quarter', 29, 34), ('line', 28), ('half', 53, 64), ('row', 53, 63), ('blocks', 64, 76))
 
 
 def todo():
-    return [(f'tn_hx_columns_{which}' + ('_even' if even else ''), which.split('_')[0], packets[even]) for even in (0, 1) for which, *packets in LOOPS]
+    return [(f'tn_hx_columns_{which}' + ('_even' if even else ''), which, packets[even]) for even in (0, 1) for which, *packets in LOOPS
+            if even < len(packets)]
+
+
+def make(name, shape):
+    return blocks('_even' in name) if shape == 'blocks' else columns(shape, '_even' in name)
 
 
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.add_argument('folder')
+    args.add_argument('file')
     args.add_argument('--steps', type=int, default=16000000)
     args.add_argument('--seed', type=int, default=1)
     args.add_argument('--only')
     args = args.parse_args()
-    files = [os.path.join(args.folder, name) for name in ('hx_columns_loops.S', 'hx_columns_zero.S')]
     lines = {}
-    for path in files if args.only else ():
-        with open(path, encoding='ascii') as f:
-            lines |= {re.match(r'\w+', loop)[0]: ['\n    .globl ' + loop.rstrip()] for loop in f.read().split('\n    .globl ')[1:]}
+    if args.only:
+        with open(args.file, encoding='ascii') as f:
+            lines = {re.match(r'\w+', loop)[0]: ['\n    .globl ' + loop.rstrip()] for loop in f.read().split('\n    .globl ')[1:]}
     with tempfile.TemporaryDirectory() as folder:
         tool = os.path.join(folder, 'anneal')
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'hexagon_anneal.c')
         subprocess.run(['cc', '-O3', '-std=c11', '-o', tool, source, '-lm'], check=True)
         for name, shape, packets in todo():
             if args.only in (None, name):
-                even, from_zero = '_even' in name, '_zero' in name
-                loop = blocks(even, from_zero) if shape == 'blocks' else columns(shape, even, from_zero)
+                loop = make(name, shape)
                 places, given = find(tool, name, shape, loop, packets, args.steps * len(loop.ops) // 100, args.seed)
                 lines[name] = write(name, shape, loop, packets, places, given)
-    for zero, path in enumerate(files):
-        with open(path, 'w', encoding='ascii') as f:
-            f.write(HEAD + '\n'.join(line for name, *_ in todo() if ('_zero' in name) == zero for line in lines[name]) + '\n')
+    with open(args.file, 'w', encoding='ascii') as f:
+        f.write(HEAD + '\n'.join(line for name, *_ in todo() for line in lines[name]) + '\n')
 
 
 if __name__ == '__main__':

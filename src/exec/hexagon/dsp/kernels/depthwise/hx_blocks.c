@@ -394,14 +394,13 @@ void tn_hx_blocks_planes(const tn_hx_blocks *blocks, int32_t plane, int32_t n, c
     const int32_t group = plane ? plane / blocks->group : 0, down = blocks->channels[0].line.down, all = n * blocks->rounds;
     tn_hx_columns_job job = {.x = from + 4 * blocks->first, .to = to, .row = 4 * x->pitch, .to_row = 4 * y->pitch, .down = down,
                              .clamps = blocks->clamps, .odd = y->zero & 1 ? 0 : 0x00010001 << down, .bits = ((2 << down) - 1) * 0x00010001};
-    static void (*const loops[2][2])(const tn_hx_columns_job *) = {{tn_hx_columns_blocks, tn_hx_columns_blocks_even},
-                                                                   {tn_hx_columns_blocks_zero, tn_hx_columns_blocks_zero_even}};
+    static void (*const loops[2])(const tn_hx_columns_job *) = {tn_hx_columns_blocks, tn_hx_columns_blocks_even};
     for (int even = 0; even < 2; even++) {
         const int32_t rounds = even ? all - blocks->plain[group] : blocks->plain[group];
         job.records = first_record(blocks, group, even);
         job.rounds = rounds + 1;
         if (rounds) {
-            loops[y->zero == 0 && blocks->clamps[0] == 0][even](&job);
+            loops[even](&job);
         }
     }
     if (y->pitch <= y->width + 1 && y->pad <= 1) {

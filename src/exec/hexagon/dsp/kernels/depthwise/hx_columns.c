@@ -10,14 +10,16 @@
 // where the last pixel of a row is padding, which is what the two columns beside the last one read. A round gives four rows of 30 pixels, eight of
 // 16, or a plane of up to seven rows of 8; the last one of a plane ends with it and may do again what the one before did. A loop goes over all
 // rounds of a group of planes, each of which has a record with weights and lines of four channels; planes with a gap in a line (hx_line.h) come
-// after the others.
+// after the others. Quarters have fewer packets than would make vectors of all constants, so where lines begin is kept as vectors; without gaps
+// their planes are gone over as they lie.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/depthwise/hx_columns.h"
 
+#include "exec/hexagon/dsp/rt/rt.h"
 #include "exec/hexagon/wire/hex_control.h"
 
 // Packets of a round here, and of one of hx_planar_planes.S with what takes planes apart and puts them together.
-enum { QUARTER_ROUND = 30, ROUND = 55, PLANAR_ROUND = 16, LEAST_PLANES = 4, GROUP_BYTES = 1 << 20, LEAST_PLAIN = 20, MOST_WIDE = 30, MOST_HIGH = 1024 };
+enum { QUARTER_ROUND = 29, ROUND = 53, PLANAR_ROUND = 16, LEAST_PLANES = 4, GROUP_BYTES = 1 << 20, LEAST_PLAIN = 20, MOST_WIDE = 30, MOST_HIGH = 1024 };
 
 static int32_t find_across(const tn_hx_planar *p, const tn_hx_node *node, const tn_hx_value *x, const tn_hx_value *y)
 {
@@ -38,38 +40,71 @@ static int32_t row_at(const tn_hx_columns *c, const tn_hx_value *y, int32_t posi
     return rows * (position + 1) > height && height > rows ? height - rows : rows * position;
 }
 
-// The vector that a round of half_zero fills with padding, in bytes from its plane: before the first row, or after the last one.
+// The vector that a round of halves fills with padding, in bytes from its plane: before the first row, or after the last one.
 static int32_t beside_at(const tn_hx_columns *c, const tn_hx_value *y, int32_t position)
 {
     return !c->ends && position == c->positions - 1 ? 4 * y->height * y->pitch : -TN_HX_VECTOR;
 }
 
-static void set_record(tn_hx_columns_record *r, const tn_hx_planar_channel *c, int32_t x, int32_t y)
+// Weights of a column, for the upper row and, a byte further, for the lower.
+static void set_taps(int32_t taps[3][2], const int32_t *weights)
 {
+    for (int32_t column = 0; column < 3; column++) {
+        uint32_t word = 0;
+        for (int32_t row = 0; row < 3; row++) {
+            word |= ((uint32_t)weights[row] >> 8 * column & 0xff) << 8 * row;
+        }
+        taps[column][0] = (int32_t)word;
+        taps[column][1] = (int32_t)(word << 8);
+    }
+}
+
+static void set_halves(int32_t lower[2], int32_t limit[2], const tn_hx_planar_channel *c)
+{
+    for (int32_t i = 0; i < 4; i++) {
+        lower[i % 2] |= (int32_t)((uint32_t)(uint16_t)c[i].line.low << 16 * (i / 2));
+        limit[i % 2] |= (int32_t)((uint32_t)c[i].line.limit << 16 * (i / 2));
+    }
+}
+
+static void set_record(const tn_hx_columns *columns, int32_t at, const tn_hx_planar_channel *c, int32_t x, int32_t y)
+{
+    uint8_t *const to = columns->records + at * columns->record;
+    if (columns->across == 8) {
+        tn_hx_columns_plane *r = (tn_hx_columns_plane *)to;
+        *r = (tn_hx_columns_plane){.x = x, .y = y};
+        for (int32_t i = 0; i < 4; i++) {
+            set_taps(r->taps[i], c[i].weights);
+            r->multipliers[i % 2][i / 2] = c[i].line.multiplier | c[i].line.left;
+            TN_HX_V(columns->starts + (4 * at + i) * TN_HX_VECTOR) = Q6_V_vsplat_R(c[i].line.start);
+        }
+        set_halves(r->lower, r->limit, c);
+        return;
+    }
+    tn_hx_columns_record *r = (tn_hx_columns_record *)to;
     *r = (tn_hx_columns_record){.x = x, .y = y};
     for (int32_t i = 0; i < 4; i++) {
-        for (int32_t column = 0; column < 3; column++) {
-            uint32_t taps = 0;
-            for (int32_t row = 0; row < 3; row++) {
-                taps |= ((uint32_t)c[i].weights[row] >> 8 * column & 0xff) << 8 * row;
-            }
-            r->channels[i].taps[column][0] = (int32_t)taps;
-            r->channels[i].taps[column][1] = (int32_t)(taps << 8);
-        }
+        set_taps(r->channels[i].taps, c[i].weights);
         r->channels[i].start = c[i].line.start;
         r->channels[i].multiplier = c[i].line.multiplier | c[i].line.left;
-        r->lower[i % 2] |= (int32_t)((uint32_t)(uint16_t)c[i].line.low << 16 * (i / 2));
-        r->limit[i % 2] |= (int32_t)((uint32_t)c[i].line.limit << 16 * (i / 2));
     }
+    set_halves(r->lower, r->limit, c);
 }
 
 static int has_gap(const tn_hx_planar_channel *c) { return (c[0].line.limit | c[1].line.limit | c[2].line.limit | c[3].line.limit) != 0; }
 
 int tn_hx_columns_apart(int32_t plain, int32_t n) { return plain == n || plain >= LEAST_PLAIN; }
 
-static tn_hx_columns_record *first_record(const tn_hx_columns *c, int32_t group, int even)
+// Enough of it for rounds of which nothing is kept.
+static void copy_record(const tn_hx_columns *c, int32_t to, int32_t from)
 {
-    return c->records + group * c->share + TN_HX_COLUMNS_AHEAD + (even ? c->plain[group] + 2 * TN_HX_COLUMNS_AHEAD : 0);
+    memcpy(c->records + to * c->record, c->records + from * c->record, (uint32_t)c->record);
+}
+
+// The first round of a group, as an index to its records.
+static int32_t first_record(const tn_hx_columns *c, int32_t group, int even)
+{
+    return group * c->share + TN_HX_COLUMNS_AHEAD + (even ? c->plain[group] + 2 * TN_HX_COLUMNS_AHEAD : 0);
 }
 
 static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, int32_t n, const tn_hx_value *y)
@@ -81,16 +116,17 @@ static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, in
     }
     const int apart = tn_hx_columns_apart(plain, n);
     for (int even = 0; even < 2; even++) {
-        tn_hx_columns_record *const begin = first_record(c, group, even), *to = begin;
+        const int32_t begin = first_record(c, group, even);
+        int32_t to = begin;
         for (int32_t k = 0; k < n * c->positions; k++) {
             const int32_t i = k / c->positions, plane = i * (int32_t)y->plane_bytes, at = plane + 4 * row_at(c, y, k % c->positions) * y->pitch;
             if ((!apart || has_gap(channels + 4 * i)) == even) {
-                set_record(to++, channels + 4 * i, at, c->from_zero && c->across == 16 ? plane + beside_at(c, y, k % c->positions) : at);
+                set_record(c, to++, channels + 4 * i, at, c->across == 16 ? plane + beside_at(c, y, k % c->positions) : at);
             }
         }
         for (int32_t i = 0; i < TN_HX_COLUMNS_AHEAD && to > begin; i++) {
-            begin[-1 - i] = *begin;
-            to[i] = to[-1];
+            copy_record(c, begin - 1 - i, begin);
+            copy_record(c, to + i, to - 1);
         }
         c->plain[group] = even ? c->plain[group] : (uint16_t)(to - begin);
     }
@@ -134,17 +170,18 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     }
     c->across = across;
     c->positions = positions;
-    c->from_zero = planar->zero == 0 && planar->low == 0;
     // Quarters write these vectors themselves; halves of several rounds a plane do if padding is a vector and begins with one.
-    const int each = c->from_zero && across == 16 && positions > 1 && y->height % 2 == 0;
+    const int each = across == 16 && positions > 1 && y->height % 2 == 0;
     c->ends = y->pad > 1 || (across != 8 && !each);
     c->group = tn_hx_columns_group(y);
     const int32_t groups = (y->planes + c->group - 1) / c->group;
     c->share = c->group * c->positions + 4 * TN_HX_COLUMNS_AHEAD;
-    c->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * c->share) * sizeof *c->records);
+    c->record = across == 8 ? (int32_t)sizeof(tn_hx_columns_plane) : (int32_t)sizeof(tn_hx_columns_record);
+    c->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * c->share * c->record));
+    c->starts = across == 8 ? tn_hx_pool_take(&graph->pool, (uint32_t)(groups * c->share) * 4 * TN_HX_VECTOR) : c->records;
     c->plain = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *c->plain);
     c->clamps = tn_hx_pool_take(&graph->pool, 4 * TN_HX_VECTOR);
-    if (!c->records || !c->plain || !c->clamps) {
+    if (!c->records || !c->starts || !c->plain || !c->clamps) {
         return TN_HEX_WHY_LIMIT;
     }
     for (int32_t group = 0; group < groups; group++) {
@@ -173,12 +210,9 @@ void tn_hx_columns_ends(const tn_hx_value *y, uint8_t *plane, int32_t n)
 
 void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to)
 {
-    static void (*const loops[2][3][2])(const tn_hx_columns_job *) = {{{tn_hx_columns_quarter, tn_hx_columns_quarter_even},
-                                                                       {tn_hx_columns_half, tn_hx_columns_half_even},
-                                                                       {tn_hx_columns_row, tn_hx_columns_row_even}},
-                                                                      {{tn_hx_columns_quarter, tn_hx_columns_quarter_even},
-                                                                       {tn_hx_columns_half_zero, tn_hx_columns_half_zero_even},
-                                                                       {tn_hx_columns_row_zero, tn_hx_columns_row_zero_even}}};
+    static void (*const loops[3][2])(const tn_hx_columns_job *) = {{tn_hx_columns_quarter, tn_hx_columns_quarter_even},
+                                                                    {tn_hx_columns_half, tn_hx_columns_half_even},
+                                                                    {tn_hx_columns_row, tn_hx_columns_row_even}};
     const tn_hx_columns *c = planar->columns;
     const int32_t group = plane ? plane / c->group : 0;   // a division takes longer than a round
     tn_hx_columns_job job = {.x = x + 4 * planar->first, .to = to, .row = 4 * y->pitch, .down = planar->line.down, .clamps = c->clamps,
@@ -186,10 +220,15 @@ void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, 
                              .x_zero = (int32_t)((uint32_t)planar->x_zero * 0x01010101u), .zero = (int32_t)((uint32_t)planar->zero * 0x01010101u)};
     for (int even = 0; even < 2; even++) {
         const int32_t rounds = even ? n * c->positions - c->plain[group] : c->plain[group];
-        job.records = first_record(c, group, even);
+        const int32_t first = first_record(c, group, even);
+        job.records = c->records + first * c->record;
+        job.starts = c->starts + first * 4 * TN_HX_VECTOR;
         job.rounds = rounds + (c->across > 8 ? 1 : TN_HX_COLUMNS_AHEAD);
-        if (rounds) {
-            loops[c->from_zero][c->across / 16][even](&job);
+        if (!even && c->across == 8 && rounds == n) {
+            job.row = (int32_t)y->plane_bytes;
+            tn_hx_columns_line(&job);
+        } else if (rounds) {
+            loops[c->across / 16][even](&job);
         }
     }
     if (c->ends) {

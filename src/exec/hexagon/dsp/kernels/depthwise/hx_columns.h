@@ -6,9 +6,9 @@
 
 #include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
 
-// A round as the loops of hx_columns_loops.S and hx_columns_zero.S read it; they know the offsets.
+// A round as the loops of hx_columns_loops.S read it; they know the offsets.
 typedef struct tn_hx_columns_record {
-    int32_t x, y;                // bytes from the group's first plane, its first row; half_zero: x of both, y of a vector of padding
+    int32_t x, y;                // bytes from the group's first plane, its first row; half: x of both, y of a vector of padding
     struct {
         int32_t taps[3][2];      // of a column: for the upper row and, a byte further, for the lower
         int32_t start, multiplier;   // of a line; its shift in the lowest bits, which are not multiplied
@@ -16,45 +16,48 @@ typedef struct tn_hx_columns_record {
     int32_t lower[2], limit[2];  // halves: of the first and third channel, of the second and fourth
 } tn_hx_columns_record;
 
+// A round of quarters. Where its lines begin are vectors elsewhere, four a round.
+typedef struct tn_hx_columns_plane {
+    int32_t x, y;
+    int32_t taps[4][3][2];
+    int32_t multipliers[2][2];   // of the first and third channel, of the second and fourth; shifts in their lowest bits
+    int32_t lower[2], limit[2];
+} tn_hx_columns_plane;
+
 // What a loop works on; it knows the offsets.
 typedef struct tn_hx_columns_job {
     const uint8_t *x;            // first pixel under the upper left tap, of the group's first plane
     uint8_t *to;
     const void *records;         // of the first round
     int32_t rounds;              // with those after the last plane
-    int32_t row;                 // bytes from a row to the next
+    int32_t row;                 // bytes from a row to the next; line: from a plane to the next
     int32_t down;
     const uint8_t *clamps;       // four vectors: low, high, and again for the second vector of a quarter or the lower row of stride 2
     int32_t odd, bits;           // halves
     int32_t x_zero, zero;        // bytes
     int32_t to_row;              // of stride 2: `row` of the result
+    const uint8_t *starts;       // of the first round, of quarters
 } tn_hx_columns_job;
 
 enum { TN_HX_COLUMNS_AHEAD = 2 };   // rounds in flight, less one, at most: so many records more before the first and behind the last
 void tn_hx_columns_quarter(const tn_hx_columns_job *job);
 void tn_hx_columns_quarter_even(const tn_hx_columns_job *job);
+void tn_hx_columns_line(const tn_hx_columns_job *job);          // quarters of planes that lie one after the other
 void tn_hx_columns_half(const tn_hx_columns_job *job);
 void tn_hx_columns_half_even(const tn_hx_columns_job *job);
 void tn_hx_columns_row(const tn_hx_columns_job *job);
 void tn_hx_columns_row_even(const tn_hx_columns_job *job);
-// Where zero point and least result are 0: narrowing to bytes is the lower clamp then.
-void tn_hx_columns_half_zero(const tn_hx_columns_job *job);
-void tn_hx_columns_half_zero_even(const tn_hx_columns_job *job);
-void tn_hx_columns_row_zero(const tn_hx_columns_job *job);
-void tn_hx_columns_row_zero_even(const tn_hx_columns_job *job);
 void tn_hx_columns_blocks(const tn_hx_columns_job *job);        // stride 2: with the records of hx_blocks.h
 void tn_hx_columns_blocks_even(const tn_hx_columns_job *job);
-void tn_hx_columns_blocks_zero(const tn_hx_columns_job *job);
-void tn_hx_columns_blocks_zero_even(const tn_hx_columns_job *job);
 
 struct tn_hx_columns {
     int32_t across;              // pixels of a row in a vector: 8, 16, 32
     int32_t positions;           // rounds that a plane takes
-    int32_t from_zero;           // 1: zero point and least result are 0
     int32_t ends;                // 1: the loop does not write the vectors before and after a plane
     int32_t group;               // planes done at once
     int32_t share;               // records of a group
-    tn_hx_columns_record *records;
+    int32_t record;              // bytes
+    uint8_t *records, *starts;   // starts: of quarters
     uint16_t *plain;             // [groups]: rounds without a gap, which come first
     uint8_t *clamps;             // [4][vector]
 };
