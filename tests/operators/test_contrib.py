@@ -462,6 +462,32 @@ def draw_integer_to_float(r):
     return Case("MatMulIntegerToFloat", [a, b, sa, sb, za, None, bias], {}, [want], near=1e-3, constants=(1, 3))
 
 
+def draw_qgemm(r):
+    kind, m, k, n = draw_kind(r), size(r), size(r, 12), size(r)
+    turn_a, turn_b, alpha = int(r.integers(2)), int(r.integers(2)), float(r.choice([1.0, 0.5]))
+    a, b, sa, za = codes(r, kind, m, k), weights(r, k, n), scale_of(r), np.asarray(codes(r, kind))
+    sb = r.uniform(0.01, 0.1, n).astype(np.float32) if r.integers(2) else scale_of(r)
+    zb = np.zeros(sb.shape, np.int8)
+    c = [None, r.integers(-500, 500, n).astype(np.int32), r.integers(-500, 500, (1, n)).astype(np.int32),
+         r.integers(-500, 500, (m, n)).astype(np.int32)][r.integers(4)]
+    sy, zy = scale_of(r), np.asarray(codes(r, kind))
+    sums = (a.astype(np.int32) - za) @ b.astype(np.int32) + (0 if c is None else c)
+    want = sums.astype(np.float32) * (np.float32(alpha) * sa * sb)
+    attributes = {"transA": turn_a, "transB": turn_b, "alpha": alpha}
+    operands = [a.T.copy() if turn_a else a, sa, za, b.T.copy() if turn_b else b, sb, zb, c]
+    if r.integers(4):
+        return Case("QGemm", operands + [sy, zy], attributes, [quantise(want, sy, zy)], levels=1, constants=(1, 2, 3, 4, 5, 6, 7, 8))
+    return Case("QGemm", operands, attributes, [want], near=1e-3, constants=(1, 2, 3, 4, 5, 6))
+
+
+def draw_qlinear_where(r):
+    kind, shape = draw_kind(r), [size(r) for _ in range(r.integers(1, 4))]
+    sx, sy, sz, zx, zy, zz = scale_of(r), scale_of(r), scale_of(r), *(np.asarray(codes(r, kind)) for _ in range(3))
+    pick, x, y = r.integers(0, 2, shape).astype(bool), codes(r, kind, *shape), codes(r, kind, *shape[-1:])
+    want = quantise(np.where(pick, dequantise(x, sx, zx), dequantise(y, sy, zy)), sz, zz)
+    return Case("QLinearWhere", [pick, x, sx, zx, y, sy, zy, sz, zz], {}, [want], levels=1, constants=(2, 3, 5, 6, 7, 8))
+
+
 def draw_dynamic_matmul(r):
     m, k, n = size(r), size(r, 12), size(r)
     a, b, sb = normal(r, m, k), weights(r, k, n), scale_of(r)

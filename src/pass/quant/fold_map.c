@@ -317,11 +317,14 @@ static tn_status split_concat(tn_graph *graph, tn_pass_context *context, tn_node
 
 static tn_status run_quant_fold(tn_graph *graph, tn_pass_context *context)
 {
-    for (tn_node *node = context->floats ? NULL : graph->first, *next; node; node = next) {
+    for (tn_node *node = graph->first, *next; node; node = next) {
         bool done = false;
         next = node->next;
         if (node->op == &tn_op_qlinear_concat) {
             TN_TRY(split_concat(graph, context, node));
+            continue;
+        }
+        if (context->floats) {
             continue;
         }
         TN_TRY(tn_fold_wide(graph, context, node, &done));

@@ -5,6 +5,7 @@
 
 #include "exec/calibrate.h"
 #include "ops/math/op_binary.h"
+#include "ops/move/op_join.h"
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_matmul.h"
 #include "ops/nn/op_norm.h"
@@ -395,6 +396,30 @@ static void fail_all(const char *text, mode how)
     }
 }
 
+// Bytes of a join are brought to its scale by tables where floats are preferred too: what was written in bytes stays bytes.
+static void test_join_floats(void **state)
+{
+    static const char *const text =
+        "graph \"g\" (%a: uint8[1,2,4,4], %b: uint8[1,3,4,4]) -> (%y)\n"
+        "  %y = qlinear_concat(%s: const float32[](0.1), %z: const uint8[](3), %a, %s, %z, %b, %t: const float32[](0.2), %z) {axis=1}\n";
+    tn_heap heap;
+    tn_diag diag;
+    tn_diag_clear(&diag);
+    tn_heap_init(&heap, NULL, NULL, NULL);
+    tn_graph *graph = tn_graph_parse(text, &heap, &diag);
+    tn_pass_context passes = {.heap = &heap, .diag = &diag, .limit_tensor_bytes = UINT32_MAX, .floats = true};
+    assert_non_null(graph);
+    assert_int_equal(tn_optimise(graph, &passes, NULL), TN_OK);
+    int tables = 0, joins = 0;
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        tables += node->op == &tn_op_qlinear_table;
+        joins += node->op == &tn_op_concat;
+    }
+    assert_int_equal(tables, 1);
+    assert_int_equal(joins, 1);
+    tn_graph_destroy(graph);
+}
+
 static void test_memory(void **state)
 {
     fail_all(uneven, WIDE);
@@ -411,7 +436,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uneven), cmocka_unit_test(test_parts), cmocka_unit_test(test_chosen), cmocka_unit_test(test_aims),
         cmocka_unit_test(test_spread), cmocka_unit_test(test_grown), cmocka_unit_test(test_bounded), cmocka_unit_test(test_normal),
-        cmocka_unit_test(test_both), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_both), cmocka_unit_test(test_join_floats), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #include "ops/math/op_binary.h"
 #include "ops/math/op_cast.h"
+#include "ops/math/op_select.h"
 #include "ops/move/op_reshape.h"
 #include "ops/move/op_transpose.h"
 #include "ops/nn/op_activation.h"
@@ -144,27 +145,64 @@ static tn_value *turned(tn_onnx_node *node, tn_value *x, const char *attribute)
     return tn_onnx_int(node, attribute, 0) != 0 ? tn_onnx_emit(node, &tn_op_transpose, &attr, TN_IN(x)) : x;
 }
 
-// a, a_scale, a_zero, b, b_scale, b_zero, c (int32)?, y_scale?, y_zero?: quantised when y_scale is there, else float.
+// The bias of each column as a vector, for one that the file gives as [N] or [1, N].
+static bool is_columns(tn_onnx_node *node, const tn_value *c, const tn_value *b)
+{
+    const int rank = tn_contrib_rank(c), turned_b = tn_onnx_int(node, "transB", 0) != 0;
+    const int64_t n = tn_contrib_rank(b) == 2 ? tn_contrib_known_dim(b, turned_b ? 0 : 1) : -1;
+    return n > 0 && rank >= 1 && rank <= 2 && tn_contrib_known_dim(c, rank - 1) == n && (rank == 1 || tn_contrib_known_dim(c, 0) == 1);
+}
+
+// The operands of qlinear_matmul, of which `a` and `b` stand as they are multiplied.
+static void finish_qgemm(tn_onnx_node *node, tn_value *a, tn_value *b, tn_value *a_scale)
+{
+    static const int64_t vector[1] = {-1};
+    tn_value *c = tn_onnx_in(node, 6);
+    if (c && tn_contrib_rank(c) == 2) {
+        c = tn_contrib_reshape(node, c, vector, 1);
+    }
+    tn_value *const in[9] = {a, a_scale, tn_onnx_in(node, 2), b, tn_onnx_in(node, 4), tn_onnx_in(node, 5), tn_onnx_in(node, 7), tn_onnx_in(node, 8), c};
+    tn_onnx_finish(node, &tn_op_qlinear_matmul, NULL, in, c ? 9 : 8);
+}
+
+// a, a_scale, a_zero, b, b_scale, b_zero, c (int32)?, y_scale?, y_zero?: quantised when y_scale is there, else float. alpha is a factor of the
+// scales. A bias that is not one number for each column, which qlinear_matmul has no place for, is added to the sums written out.
 static void map_qgemm(tn_onnx_node *node)
 {
     const tn_cast_attr to_float = {.to = TN_F32, .saturate = true};
-    tn_value *a = turned(node, tn_onnx_in(node, 0), "transA"), *b = turned(node, tn_onnx_in(node, 3), "transB");
+    tn_value *a = turned(node, tn_onnx_in(node, 0), "transA"), *b = turned(node, tn_onnx_in(node, 3), "transB"), *a_scale = tn_onnx_in(node, 1);
+    const double alpha = tn_onnx_real(node, "alpha", 1.0f);
+    if (alpha != 1) {
+        a_scale = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(a_scale, tn_onnx_const_real(node, TN_F32, alpha)));
+    }
+    if (tn_onnx_in(node, 7) && tn_onnx_in(node, 8) && (!tn_onnx_in(node, 6) || is_columns(node, tn_onnx_in(node, 6), tn_onnx_in(node, 3)))) {
+        finish_qgemm(node, a, b, a_scale);
+        return;
+    }
     tn_value *sum = tn_onnx_emit(node, &tn_op_matmul_integer, NULL, TN_IN(a, b, tn_onnx_in(node, 2), tn_onnx_in(node, 5)));
     if (tn_onnx_in(node, 6)) {
         sum = tn_onnx_emit(node, &tn_op_add, NULL, TN_IN(sum, tn_onnx_in(node, 6)));
     }
     tn_value *real = tn_onnx_emit(node, &tn_op_cast, &to_float, TN_IN(sum));
-    tn_value *scale = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(tn_onnx_in(node, 1), tn_onnx_in(node, 4)));
-    const double alpha = tn_onnx_real(node, "alpha", 1.0f);
-    if (alpha != 1) {
-        scale = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(scale, tn_onnx_const_real(node, TN_F32, alpha)));
-    }
+    tn_value *scale = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(a_scale, tn_onnx_in(node, 4)));
     if (!tn_onnx_in(node, 7)) {
         tn_onnx_finish(node, &tn_op_mul, NULL, TN_IN(real, scale));
         return;
     }
     tn_value *y = tn_onnx_emit(node, &tn_op_mul, NULL, TN_IN(real, scale));
     tn_onnx_finish(node, &tn_op_quantize_linear, &per_tensor, TN_IN(y, tn_onnx_in(node, 7), tn_onnx_in(node, 8)));
+}
+
+// condition, x, x_scale, x_zero, y, y_scale, y_zero, z_scale, z_zero
+static void map_where(tn_onnx_node *node)
+{
+    tn_value *part[2];
+    for (int i = 0; i < 2; i++) {
+        part[i] = tn_onnx_emit(node, &tn_op_dequantize_linear, &per_tensor,
+                               TN_IN(tn_onnx_in(node, 1 + 3 * i), tn_onnx_in(node, 2 + 3 * i), tn_onnx_in(node, 3 + 3 * i)));
+    }
+    tn_value *z = tn_onnx_emit(node, &tn_op_where, NULL, TN_IN(tn_onnx_in(node, 0), part[0], part[1]));
+    tn_onnx_finish(node, &tn_op_quantize_linear, &per_tensor, TN_IN(z, tn_onnx_in(node, 7), tn_onnx_in(node, 8)));
 }
 
 static const tn_onnx_row rows[] = {
@@ -180,6 +218,7 @@ static const tn_onnx_row rows[] = {
     {.type = "QLinearMul", .since = 1, .op = &tn_op_qlinear_mul},
     {.type = "QLinearSigmoid", .since = 1, .max_in = 5, .map = map_sigmoid},
     {.type = "QLinearSoftmax", .since = 1, .max_in = 5, .map = map_softmax},
+    {.type = "QLinearWhere", .since = 1, .max_in = 9, .map = map_where},
     {.type = "QuantizeLinear", .since = 1, .op = &tn_op_quantize_linear, TN_FIELDS(quantize_fields)},
     {0},
 };
