@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers: a job is one pool item per slot, and each slot takes tiles from a shared counter until none is left. So a slot is on one
-// thread at a time whatever the pool does, and a slow thread takes fewer tiles. A job lives on the caller's stack.
+// Workers: a job is one pool item per slot. Each slot has a range of neighbouring tiles, which it takes from the front, and when none is
+// left it takes those of others from behind. So a slot is on one thread at a time whatever the pool does, a slow thread takes fewer tiles,
+// and what a slot reads is mostly what it wrote in the job before, still in its core's cache. A job lives on the caller's stack.
 // A pool of the default kind is made by the first job that has work for it: to start threads takes milliseconds now and then, until the
 // system has given each a core, and a session that has nothing to prepare, or whose steps are small, needs none.
 // Ownership: see sys/workers.h. Threads: one job at a time.
@@ -21,12 +22,20 @@ struct tn_workers {
     tn_watch *watch;      // NULL: nobody looks
 };
 
+#define RANGES_MOST 32   // slots beyond share those of others
+
+typedef struct range {
+    _Alignas(64) atomic_llong left;   // on a cache line of its own; below 0 where slots looked for more
+    atomic_size_t next, end;          // tiles
+} range;
+
 typedef struct job {
     tn_task task;
     void *context;
-    size_t total, tile, tiles;
+    size_t total, tile;
     tn_watch *watch;
-    _Alignas(64) atomic_size_t next;   // on a cache line of its own: every thread writes it
+    size_t n_ranges;
+    range ranges[RANGES_MOST];
 } job;
 
 tn_status tn_workers_create(tn_workers **out, tn_heap *heap, unsigned threads, const tn_pool *pool, tn_diag *diag)
@@ -72,17 +81,28 @@ unsigned tn_workers_count(const tn_workers *workers)
     return workers ? workers->threads : 1;
 }
 
+static void run_tile(const job *j, size_t index, size_t slot)
+{
+    const size_t first = index * j->tile;
+    j->task(j->context, first, TN_MIN(j->tile, j->total - first), (unsigned)slot);
+}
+
+static bool claim(range *r) { return atomic_fetch_sub_explicit(&r->left, 1, memory_order_relaxed) > 0; }
+
 // Takes tiles until none is left; returns how many it got.
 static uint32_t take_tiles(job *j, size_t slot)
 {
-    for (uint32_t taken = 0;; taken++) {
-        const size_t index = atomic_fetch_add_explicit(&j->next, 1, memory_order_relaxed);
-        if (index >= j->tiles) {
-            return taken;
-        }
-        const size_t first = index * j->tile;
-        j->task(j->context, first, TN_MIN(j->tile, j->total - first), (unsigned)slot);
+    uint32_t taken = 0;
+    const size_t own = slot % j->n_ranges;
+    for (range *r = &j->ranges[own]; claim(r); taken++) {
+        run_tile(j, atomic_fetch_add_explicit(&r->next, 1, memory_order_relaxed), slot);
     }
+    for (size_t i = 1; i < j->n_ranges; i++) {
+        for (range *r = &j->ranges[(own + i) % j->n_ranges]; claim(r); taken++) {
+            run_tile(j, atomic_fetch_sub_explicit(&r->end, 1, memory_order_relaxed) - 1, slot);
+        }
+    }
+    return taken;
 }
 
 static void run_slot(void *context, size_t slot) { (void)take_tiles(context, slot); }
@@ -124,8 +144,21 @@ void tn_workers_run(tn_workers *workers, tn_task task, void *context, size_t tot
         }
         return;
     }
-    job j = {.task = task, .context = context, .total = total, .tile = tile, .watch = workers->watch};
-    j.tiles = total / tile + (total % tile != 0);
-    atomic_init(&j.next, 0);
-    workers->pool.run(workers->pool.pool, j.watch ? run_watched : run_slot, &j, TN_MIN(j.tiles, workers->threads));
+    job j;
+    j.task = task;
+    j.context = context;
+    j.total = total;
+    j.tile = tile;
+    j.watch = workers->watch;
+    const size_t tiles = total / tile + (total % tile != 0), slots = TN_MIN(tiles, workers->threads);
+    j.n_ranges = TN_MIN(slots, RANGES_MOST);
+    const size_t each = tiles / j.n_ranges, more = tiles % j.n_ranges;
+    for (size_t i = 0, next = 0; i < j.n_ranges; i++) {
+        range *r = &j.ranges[i];
+        const size_t count = each + (i < more);
+        atomic_init(&r->left, (long long)count);
+        atomic_init(&r->next, next);
+        atomic_init(&r->end, next += count);
+    }
+    workers->pool.run(workers->pool.pool, j.watch ? run_watched : run_slot, &j, slots);
 }
