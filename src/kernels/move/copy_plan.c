@@ -197,7 +197,7 @@ static void choose_past(tn_copy_step *s, bool stream)
 
 static int64_t block_floats(const tn_copy_step *s)
 {
-    const int64_t floats = s->past == TN_COPY_RESULT_WHOLE    ? s->n * (TN_COPY_BURST * 3 / 2)
+    const int64_t floats = s->past == TN_COPY_RESULT_WHOLE    ? (s->n + TN_COPY_LINE) * (TN_COPY_BURST * 3 / 2)
                            : s->past == TN_COPY_OPERAND_WHOLE ? s->m * TN_COPY_PITCH
                                                               : 0;
     return (floats + TN_COPY_LINE - 1) / TN_COPY_LINE * TN_COPY_LINE;
