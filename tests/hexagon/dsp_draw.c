@@ -303,11 +303,12 @@ static void draw_mean(dsp_case *c, tn_rand *r, bool big)
 
 static void draw_binary(dsp_case *c, tn_rand *r, bool big)
 {
-    const uint32_t dtype = draw_byte_type(r), rank = chance(r, 60) ? 4 : (uint32_t)draw(r, 1, 4);
+    const bool pairs = chance(r, 6);   // of all bytes: few results are so near to a half that it matters how they are rounded
+    const uint32_t dtype = draw_byte_type(r), rank = pairs ? 2 : chance(r, 60) ? 4 : (uint32_t)draw(r, 1, 4);
     int32_t y[4], own[2][4];
-    const int32_t kind = draw(r, 0, 3), other = draw(r, 0, 1);
+    const int32_t kind = pairs ? 0 : draw(r, 0, 3), other = draw(r, 0, 1);
     for (uint32_t i = 0; i < rank; i++) {
-        y[i] = i == 0 && rank == 4 ? draw(r, 1, 2) : draw(r, 1, big ? 40 : 12);
+        y[i] = pairs ? 256 : i == 0 && rank == 4 ? draw(r, 1, 2) : draw(r, 1, big ? 40 : 12);
         own[0][i] = own[1][i] = y[i];
         if (kind == 1 && rank == 4 && i >= 2) {
             own[other][i] = 1;               // one per channel
@@ -319,6 +320,9 @@ static void draw_binary(dsp_case *c, tn_rand *r, bool big)
         const uint32_t drop = kind == 3 && k == other ? (uint32_t)draw(r, 0, (int32_t)rank) : 0;
         draw_activation(&c->in[k], r, dtype, rank - drop, own[k] + drop);
         c->in[k].is_const = k == 1 && chance(r, 25);
+        for (int32_t i = 0; i < 65536 && pairs; i++) {
+            c->in[k].v[i] = (k ? i >> 8 : i & 255) - (dtype == TN_HEX_S8 ? 128 : 0);
+        }
     }
     c->n_in = 2;
     result_dims(c, r, dtype, rank, y);

@@ -10,22 +10,16 @@
 #include "exec/hexagon/wire/hex_control.h"
 
 enum { KIND_SAME, KIND_CHANNEL, KIND_ANY };   // how b (or a) is broadcast
-enum { CHUNK_VECTORS = 64, SHORT_ROW = 8 };
+enum { CHUNK_VECTORS = 64, SHORT_ROW = 8, BEYOND = 260 };
 
 typedef struct binary_plan {
     tn_requant_pair pair;        // in the terms of the types outside
     int32_t offset_a, offset_b, offset_y;   // 128 where the type outside is s8
     int32_t op, kind, swapped, rounding;    // swapped: the second operand is the full one
-    tn_hx_requant a, b, y;       // fixed_q31; float_rne: multiplier, left of each operand and half, limit, up, right of y
-    int32_t base;                // float_rne: the zero point of y with F bits of fraction
+    tn_hx_requant a, b, y;       // fixed_q31; float_rne: multiplier, left of each operand and limit, up, right of y
+    int32_t base;                // float_rne: y's zero point with F bits of fraction, one half, the window; sums: less what a's and b's are
     int32_t low, high;
 } binary_plan;
-
-typedef struct binary_run {
-    const binary_plan *plan;
-    const tn_hx_value *a, *b, *y;
-    int32_t chunks;
-} binary_run;
 
 static int is_arithmetic(int op) { return op == TN_HEX_OP_ADD || op == TN_HEX_OP_SUB || op == TN_HEX_OP_MUL; }
 
@@ -119,8 +113,15 @@ static int split_factor(float factor, int32_t *multiplier)
     return 126 - (int)(bits >> 23 & 0xff);
 }
 
-// Shifts and window of the fast way. Values are known with F bits of fraction to 2 units, and what float32 loses on the way is at most
-// 2^-21 of the greatest of the parts (of a product: of the result, and results beyond 512 are clamped).
+// What a byte adds to a sum.
+static int32_t part_of(int32_t byte, const tn_hx_requant *r)
+{
+    return (int32_t)((((int64_t)byte << r->left) * r->multiplier + (1 << 30)) >> 31);
+}
+
+// Shifts and window of the fast way. Values are known with F bits of fraction to 3 units, and each step of float32 loses at most 2^-24 of
+// what it gives. Of a sum: twice each operand's part (its factor is one of them), the sum, the quotient, and the result with its zero point.
+// Of a product seven times the result. Beyond BEYOND results are clamped, and what is lost there does not count.
 static void set_float(binary_plan *p)
 {
     const int product = p->op == TN_HEX_OP_MUL;
@@ -140,16 +141,19 @@ static void set_float(binary_plan *p)
     }
     p->a.left = fraction - ea;
     p->b.left = fraction - eb;
-    const float parts = product ? 1024.0f : (ka + kb) * 255.0f + 512.0f;
-    const uint32_t window = (uint32_t)(parts * (float)(1 << fraction) / 2097152.0f) + 4;
+    const float parts = product ? 7.0f * BEYOND : 2.0f * 255.0f * (ka + kb) + 3.0f * BEYOND;
+    const uint32_t window = (uint32_t)(parts * (float)(1 << fraction) / 16777216.0f) + 4;
     if (window >= 1u << (fraction - 2)) {
         return;
     }
     p->y.right = fraction;
-    p->y.half = (int32_t)(1u << (fraction - 1)) + (int32_t)window;
     p->y.up = 32 - fraction;
     p->y.limit = 2 * window << p->y.up;
-    p->base = (p->pair.y_zero + p->offset_y) << fraction;
+    p->base = ((p->pair.y_zero + p->offset_y) << fraction) + (1 << (fraction - 1)) + (int32_t)window;
+    if (!product) {   // parts are below 2^28: see `room`
+        const int32_t a = part_of(p->pair.a_zero + p->offset_a, &p->a), b = part_of(p->pair.b_zero + p->offset_b, &p->b);
+        p->base -= p->op == TN_HEX_OP_SUB ? a - b : a + b;
+    }
 }
 
 static void set_q31(binary_plan *p, const tn_hx_attr *attr)
@@ -210,63 +214,142 @@ static int32_t scalar_of(const binary_plan *p, int32_t a, int32_t b)
     }
 }
 
-// Lanes of words without their zero points, again by the definition: results with y's zero point.
-static __attribute__((noinline)) HVX_Vector again(const binary_plan *p, HVX_Vector a, HVX_Vector b)
+// Lanes that are set in `which`, again by the definition; a, b: words of inner bytes.
+static __attribute__((noinline)) HVX_Vector again(const binary_plan *p, HVX_Vector results, HVX_Vector a, HVX_Vector b, HVX_Vector which)
 {
-    int32_t u[32] __attribute__((aligned(128))), v[32] __attribute__((aligned(128)));
-    TN_HX_V(u) = a;
-    TN_HX_V(v) = b;
+    int32_t words[4][32] __attribute__((aligned(128)));
+    TN_HX_V(words[0]) = a;
+    TN_HX_V(words[1]) = b;
+    TN_HX_V(words[2]) = results;
+    TN_HX_V(words[3]) = which;
     for (int i = 0; i < 32; i++) {
-        u[i] = scalar_of(p, u[i] + p->pair.a_zero + p->offset_a, v[i] + p->pair.b_zero + p->offset_b);
-    }
-    return TN_HX_V(u);
-}
-
-// One vector of words: operands without zero points; the result with y's zero point in float_rne, without it in fixed_q31.
-static inline HVX_Vector word_of(const binary_plan *p, HVX_Vector a, HVX_Vector b)
-{
-    if (p->rounding == TN_HEX_FIXED_Q31) {
-        if (p->op == TN_HEX_OP_MUL) {
-            return tn_hx_q31(Q6_Vw_vmpyio_VwVh(b, Q6_Vw_vasl_VwR(a, 16)), &p->y, TN_HX_Q31_UNIT);
+        if (words[3][i]) {
+            words[2][i] = scalar_of(p, words[0][i], words[1][i]);
         }
-        const HVX_Vector u = tn_hx_q31(Q6_Vw_vasl_VwR(a, TN_REQUANT_UP), &p->a, TN_HX_Q31_UNIT);
-        const HVX_Vector v = tn_hx_q31(Q6_Vw_vasl_VwR(b, TN_REQUANT_UP), &p->b, TN_HX_Q31_UNIT);
-        const HVX_Vector sum = p->op == TN_HEX_OP_SUB ? Q6_Vw_vsub_VwVw(u, v) : Q6_Vw_vadd_VwVw(u, v);
-        return tn_hx_q31(sum, &p->y, TN_HX_Q31_UNIT);
     }
-    const HVX_Vector ma = Q6_V_vsplat_R(p->a.multiplier), mb = Q6_V_vsplat_R(p->b.multiplier);
-    HVX_Vector sum;
-    if (p->op == TN_HEX_OP_MUL) {
-        const HVX_Vector x = Q6_Vw_vasl_VwR(Q6_Vw_vmpyio_VwVh(b, Q6_Vw_vasl_VwR(a, 16)), p->a.left);
-        sum = Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(Q6_Vw_vmpye_VwVuh(x, ma), x, ma);
-    } else {
-        const HVX_Vector x = Q6_Vw_vasl_VwR(a, p->a.left), z = Q6_Vw_vasl_VwR(b, p->b.left);
-        const HVX_Vector u = Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(Q6_Vw_vmpye_VwVuh(x, ma), x, ma);
-        const HVX_Vector v = Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(Q6_Vw_vmpye_VwVuh(z, mb), z, mb);
-        sum = p->op == TN_HEX_OP_SUB ? Q6_Vw_vsub_VwVw_sat(u, v) : Q6_Vw_vadd_VwVw_sat(u, v);
-    }
-    sum = Q6_Vw_vadd_VwVw_sat(Q6_Vw_vadd_VwVw_sat(sum, Q6_V_vsplat_R(p->base)), Q6_V_vsplat_R(p->y.half));
-    const HVX_VectorPred near = Q6_Q_vcmp_gt_VuwVuw(Q6_V_vsplat_R((int32_t)p->y.limit), Q6_Vw_vasl_VwR(sum, p->y.up));
-    return tn_hx_any(near) ? again(p, a, b) : Q6_Vw_vasr_VwR(sum, p->y.right);
+    return TN_HX_V(words[2]);
 }
 
-static inline HVX_Vector bytes_of(const binary_plan *p, HVX_Vector a, HVX_Vector b)
+// Words of inner bytes; za, zb: zero points. The result without y's.
+static inline __attribute__((always_inline)) HVX_Vector q31_word(const binary_plan *p, HVX_Vector a, HVX_Vector b, HVX_Vector za, HVX_Vector zb,
+                                                            int op)
+{
+    a = Q6_Vw_vsub_VwVw(a, za);
+    b = Q6_Vw_vsub_VwVw(b, zb);
+    if (op == TN_HEX_OP_MUL) {
+        return tn_hx_q31(Q6_Vw_vmpyio_VwVh(b, Q6_Vw_vasl_VwR(a, 16)), &p->y, TN_HX_Q31_UNIT);
+    }
+    const HVX_Vector u = tn_hx_q31(Q6_Vw_vasl_VwR(a, TN_REQUANT_UP), &p->a, TN_HX_Q31_UNIT);
+    const HVX_Vector v = tn_hx_q31(Q6_Vw_vasl_VwR(b, TN_REQUANT_UP), &p->b, TN_HX_Q31_UNIT);
+    return tn_hx_q31(op == TN_HEX_OP_SUB ? Q6_Vw_vsub_VwVw(u, v) : Q6_Vw_vadd_VwVw(u, v), &p->y, TN_HX_Q31_UNIT);
+}
+
+static inline HVX_Vector scaled(HVX_Vector x, const tn_hx_requant *r)
+{
+    const HVX_Vector up = Q6_Vw_vasl_VwR(x, r->left), m = Q6_V_vsplat_R(r->multiplier);
+    return Q6_Vw_vmpyoacc_VwVwVh_s1_rnd_sat_shift(Q6_Vw_vmpye_VwVuh(up, m), up, m);
+}
+
+// float_rne: with y's zero point, F bits of fraction, and one half and the window added.
+static inline __attribute__((always_inline)) HVX_Vector rne_word(const binary_plan *p, HVX_Vector a, HVX_Vector b, HVX_Vector za, HVX_Vector zb,
+                                                            int op)
+{
+    const HVX_Vector base = Q6_V_vsplat_R(p->base);
+    if (op == TN_HEX_OP_MUL) {
+        const HVX_Vector product = Q6_Vw_vmpyio_VwVh(Q6_Vw_vsub_VwVw(b, zb), Q6_Vw_vasl_VwR(Q6_Vw_vsub_VwVw(a, za), 16));
+        return Q6_Vw_vadd_VwVw_sat(scaled(product, &p->a), base);
+    }
+    const HVX_Vector u = Q6_Vw_vadd_VwVw(scaled(a, &p->a), base), v = scaled(b, &p->b);
+    return op == TN_HEX_OP_SUB ? Q6_Vw_vsub_VwVw(u, v) : Q6_Vw_vadd_VwVw(u, v);
+}
+
+static inline __attribute__((always_inline)) HVX_Vector bytes_of(const binary_plan *p, HVX_Vector a, HVX_Vector b, int op, int rounding)
 {
     const HVX_Vector low = tn_hx_splat_byte(p->low), high = tn_hx_splat_byte(p->high);
-    if (p->op == TN_HEX_OP_MIN || p->op == TN_HEX_OP_MAX) {
-        const HVX_Vector v = p->op == TN_HEX_OP_MIN ? Q6_Vub_vmin_VubVub(a, b) : Q6_Vub_vmax_VubVub(a, b);
+    if (!is_arithmetic(op)) {
+        const HVX_Vector v = op == TN_HEX_OP_MIN ? Q6_Vub_vmin_VubVub(a, b) : Q6_Vub_vmax_VubVub(a, b);
         return Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(v, low), high);
     }
     const HVX_Vector za = Q6_V_vsplat_R(p->pair.a_zero + p->offset_a), zb = Q6_V_vsplat_R(p->pair.b_zero + p->offset_b);
-    HVX_Vector u[4], v[4];
+    HVX_Vector u[4], v[4], w[4];
     tn_hx_widen(a, u);
     tn_hx_widen(b, v);
-    for (int i = 0; i < 4; i++) {
-        u[i] = word_of(p, Q6_Vw_vsub_VwVw(u[i], za), Q6_Vw_vsub_VwVw(v[i], zb));
+    if (rounding == TN_HEX_FIXED_Q31) {
+#pragma unroll
+        for (int i = 0; i < 4; i++) {
+            w[i] = q31_word(p, u[i], v[i], za, zb, op);
+        }
+        return tn_hx_pack(w[0], w[1], w[2], w[3], Q6_V_vsplat_R((p->pair.y_zero + p->offset_y) * 0x00010001), low, high);
     }
-    const int32_t zero = p->rounding == TN_HEX_FIXED_Q31 ? p->pair.y_zero + p->offset_y : 0;
-    return tn_hx_pack(u[0], u[1], u[2], u[3], Q6_V_vsplat_R(zero * 0x00010001), low, high);
+    const HVX_Vector limit = Q6_V_vsplat_R((int32_t)p->y.limit);
+    HVX_VectorPred near = Q6_Q_vcmp_gt_VuwVuw(Q6_V_vzero(), Q6_V_vzero());
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+        w[i] = rne_word(p, u[i], v[i], za, zb, op);
+        near = Q6_Q_vcmp_gtor_QVuwVuw(near, limit, Q6_Vw_vasl_VwR(w[i], p->y.up));
+    }
+    const int doubts = tn_hx_any(near);
+    for (int i = 0; i < 4; i++) {
+        const HVX_VectorPred lanes = Q6_Q_vcmp_gt_VuwVuw(limit, Q6_Vw_vasl_VwR(w[i], p->y.up));
+        w[i] = Q6_Vw_vasr_VwR(w[i], p->y.right);
+        if (doubts && tn_hx_any(lanes)) {
+            w[i] = again(p, w[i], u[i], v[i], Q6_V_vand_QR(lanes, -1));
+        }
+    }
+    return tn_hx_pack(w[0], w[1], w[2], w[3], Q6_V_vzero(), low, high);
 }
+
+// n bytes. Of an operand that is the same everywhere (step 0) a whole vector can be read.
+typedef struct operand {
+    const uint8_t *at;
+    int32_t step;
+} operand;
+
+static inline __attribute__((always_inline)) void row_of(const binary_plan *plan, operand a, operand b, uint8_t *to, int32_t n, int op, int rounding)
+{
+    const binary_plan p = *plan;   // which the results cannot overwrite
+    for (; n >= TN_HX_VECTOR; n -= TN_HX_VECTOR, to += TN_HX_VECTOR, a.at += a.step, b.at += b.step) {
+        TN_HX_VU(to) = bytes_of(&p, TN_HX_CVU(a.at), TN_HX_CVU(b.at), op, rounding);
+    }
+    if (n > 0) {
+        const HVX_Vector u = tn_hx_load_bytes(a.at, a.step ? n : TN_HX_VECTOR), v = tn_hx_load_bytes(b.at, b.step ? n : TN_HX_VECTOR);
+        tn_hx_store_bytes(to, bytes_of(&p, u, v, op, rounding), n);
+    }
+}
+
+typedef void row_fn(const binary_plan *, operand, operand, uint8_t *, int32_t);
+#define ROW(NAME, OP, ROUNDING)                                                                                       \
+    static void NAME(const binary_plan *p, operand a, operand b, uint8_t *to, int32_t n)                              \
+    {                                                                                                                 \
+        row_of(p, a, b, to, n, TN_HEX_OP_##OP, TN_HEX_##ROUNDING);                                                    \
+    }
+ROW(add_q31, ADD, FIXED_Q31)
+ROW(add_rne, ADD, FLOAT_RNE)
+ROW(sub_q31, SUB, FIXED_Q31)
+ROW(sub_rne, SUB, FLOAT_RNE)
+ROW(mul_q31, MUL, FIXED_Q31)
+ROW(mul_rne, MUL, FLOAT_RNE)
+ROW(min_bytes, MIN, FIXED_Q31)
+ROW(max_bytes, MAX, FIXED_Q31)
+
+static row_fn *row_fn_of(const binary_plan *p)
+{
+    const int rne = p->rounding != TN_HEX_FIXED_Q31;
+    switch (p->op) {
+    case TN_HEX_OP_ADD: return rne ? add_rne : add_q31;
+    case TN_HEX_OP_SUB: return rne ? sub_rne : sub_q31;
+    case TN_HEX_OP_MUL: return rne ? mul_rne : mul_q31;
+    case TN_HEX_OP_MIN: return min_bytes;
+    default: return max_bytes;
+    }
+}
+
+typedef struct binary_run {
+    const binary_plan *plan;
+    row_fn *row;
+    const tn_hx_value *a, *b, *y;
+    int32_t chunks;
+} binary_run;
 
 static void same_tile(void *context, uint32_t index)
 {
@@ -275,10 +358,8 @@ static void same_tile(void *context, uint32_t index)
     uint8_t *y = tn_hx_flat_start(run->y);
     const uint32_t all = tn_hx_flat_bytes(run->y), from = index * TN_HX_FLAT_PART;
     const uint32_t end = from + TN_HX_FLAT_PART < all ? from + TN_HX_FLAT_PART : all;
-    for (uint32_t i = from; i < end; i += TN_HX_VECTOR) {
-        const int32_t n = (int32_t)(end - i);
-        tn_hx_store_bytes(y + i, bytes_of(run->plan, tn_hx_load_bytes(a + i, n), tn_hx_load_bytes(b + i, n)), n);
-    }
+    const operand u = {a + from, TN_HX_VECTOR}, v = {b + from, TN_HX_VECTOR};
+    run->row(run->plan, u, v, y + from, (int32_t)(end - from));
 }
 
 // One plane of the full operand with the pixel of the other's plane.
@@ -287,14 +368,12 @@ static void channel_tile(void *context, uint32_t index)
     const binary_run *run = context;
     const tn_hx_value *full = run->plan->swapped ? run->b : run->a, *one = run->plan->swapped ? run->a : run->b;
     const int32_t plane = (int32_t)index / run->chunks, chunk = (int32_t)index % run->chunks;
-    const HVX_Vector pixel = Q6_V_vsplat_R(*(const int32_t *)tn_hx_plane(one, 0, plane));
-    const uint8_t *from = tn_hx_plane(full, 0, plane);
-    uint8_t *to = tn_hx_plane(run->y, 0, plane);
-    const int32_t vectors = tn_hx_plane_vectors(run->y);
-    for (int32_t i = chunk * CHUNK_VECTORS; i < vectors && i < (chunk + 1) * CHUNK_VECTORS; i++) {
-        const HVX_Vector v = TN_HX_CV(from + i * TN_HX_VECTOR);
-        TN_HX_V(to + i * TN_HX_VECTOR) = run->plan->swapped ? bytes_of(run->plan, pixel, v) : bytes_of(run->plan, v, pixel);
-    }
+    uint8_t pixels[TN_HX_VECTOR] __attribute__((aligned(128)));
+    TN_HX_V(pixels) = Q6_V_vsplat_R(*(const int32_t *)tn_hx_plane(one, 0, plane));
+    const int32_t from = chunk * CHUNK_VECTORS, left = tn_hx_plane_vectors(run->y) - from, n = left < CHUNK_VECTORS ? left : CHUNK_VECTORS;
+    const operand u = {tn_hx_plane(full, 0, plane) + from * TN_HX_VECTOR, TN_HX_VECTOR}, v = {pixels, 0};
+    uint8_t *to = tn_hx_plane(run->y, 0, plane) + from * TN_HX_VECTOR;
+    run->row(run->plan, run->plan->swapped ? v : u, run->plan->swapped ? u : v, to, n * TN_HX_VECTOR);
 }
 
 // Any broadcast, by rows of the last axis.
@@ -320,12 +399,17 @@ static void any_tile(void *context, uint32_t row)
         }
     }
     uint8_t *to = y->data + row * (uint32_t)n;
-    for (int32_t i = 0; i < n && n >= SHORT_ROW; i += TN_HX_VECTOR) {
-        const HVX_Vector a = step[0] ? tn_hx_load_bytes(at[0] + i, n - i) : tn_hx_splat_byte(*at[0]);
-        const HVX_Vector b = step[1] ? tn_hx_load_bytes(at[1] + i, n - i) : tn_hx_splat_byte(*at[1]);
-        tn_hx_store_bytes(to + i, bytes_of(run->plan, a, b), n - i);
+    if (n >= SHORT_ROW) {
+        uint8_t same[2][TN_HX_VECTOR] __attribute__((aligned(128)));
+        operand of[2];
+        for (int s = 0; s < 2; s++) {
+            TN_HX_V(same[s]) = tn_hx_splat_byte(*at[s]);
+            of[s] = step[s] ? (operand){at[s], TN_HX_VECTOR} : (operand){same[s], 0};
+        }
+        run->row(run->plan, of[0], of[1], to, n);
+        return;
     }
-    for (int32_t i = 0; i < n && n < SHORT_ROW; i++) {
+    for (int32_t i = 0; i < n; i++) {
         to[i] = (uint8_t)scalar_of(run->plan, *at[0], *at[1]);
         at[0] += step[0];
         at[1] += step[1];
@@ -334,7 +418,7 @@ static void any_tile(void *context, uint32_t row)
 
 static void run(tn_hx_graph *graph, tn_hx_node *node)
 {
-    binary_run r = {.plan = node->plan, .a = tn_hx_in(graph, node, 0), .b = tn_hx_in(graph, node, 1), .y = tn_hx_out(graph, node)};
+    binary_run r = {.plan = node->plan, .row = row_fn_of(node->plan), .a = tn_hx_in(graph, node, 0), .b = tn_hx_in(graph, node, 1), .y = tn_hx_out(graph, node)};
     if (r.plan->kind == KIND_SAME) {
         tn_hx_parallel(same_tile, &r, tn_hx_flat_tiles(r.y));
     } else if (r.plan->kind == KIND_CHANNEL) {
