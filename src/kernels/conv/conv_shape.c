@@ -40,16 +40,17 @@ bool tn_conv_shape_of(const tn_conv_attr *attr, const tn_shape *x, const tn_shap
     return shape->cg * shape->groups == shape->c && shape->mg * shape->groups == shape->m;
 }
 
+// A window that moves on sees earlier taps: of the windows that reach x the first tells the last tap, the last the first. (With holes wider
+// than x some of these windows miss it; then a tap may stay that none needs.)
 static void trim(tn_conv_shape *s, int dim, int64_t *taps, int64_t *tap0)
 {
-    int64_t first = s->kernel[dim], end = 0;
-    for (int64_t o = 0; o < s->out[dim] && (first > 0 || end < s->kernel[dim]); o++) {
-        int64_t k0, k1;
-        tn_conv_taps(o * s->stride[dim] - s->pad[dim], s->kernel[dim], s->dilation[dim], s->in[dim], &k0, &k1);
-        if (k0 < k1) {
-            first = TN_MIN(first, k0);
-            end = TN_MAX(end, k1);
-        }
+    const int64_t reach = (s->kernel[dim] - 1) * s->dilation[dim], stride = s->stride[dim];
+    const int64_t from = s->pad[dim] > reach ? (s->pad[dim] - reach + stride - 1) / stride : 0;
+    const int64_t to = TN_MIN((s->in[dim] - 1 + s->pad[dim]) / stride, s->out[dim] - 1);
+    int64_t first = s->kernel[dim], end = 0, unused;
+    if (from <= to) {
+        tn_conv_taps(to * stride - s->pad[dim], s->kernel[dim], s->dilation[dim], s->in[dim], &first, &unused);
+        tn_conv_taps(from * stride - s->pad[dim], s->kernel[dim], s->dilation[dim], s->in[dim], &unused, &end);
     }
     *taps = s->kernel[dim];
     *tap0 = 0;
