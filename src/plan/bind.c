@@ -44,11 +44,7 @@ static tn_status add_slot(bind *b, const tn_value *value, tn_lease lease, int *o
         slot->tensor = *value->constant;
     }
     if (lease != TN_LEASE_POOL && fact->kind == TN_KIND_TENSOR) {
-        if (!tn_tensor_bytes(&slot->tensor, &slot->bytes) || slot->bytes > b->work->context->limit_tensor) {
-            char shape[160];
-            return tn_fail(b->work->diag, TN_LIMIT, value->producer ? value->producer->name : value->name, "a tensor of shape %s is larger than limit_tensor_bytes (%llu)",
-                           tn_shape_print(&fact->shape, shape, sizeof shape), (unsigned long long)b->work->context->limit_tensor);
-        }
+        TN_TRY(tn_work_check_size(b->work, value, &slot->tensor, &slot->bytes));
     }
     b->slot_of[value->id] = at;
     *out = at;

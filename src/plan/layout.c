@@ -564,6 +564,30 @@ struct tn_row_lists {
     tn_choice *best;
 };
 
+tn_status tn_work_check_size(tn_work *work, const tn_value *value, const tn_tensor *tensor, size_t *bytes)
+{
+    if (!tn_tensor_bytes(tensor, bytes) || *bytes > work->context->limit_tensor) {
+        char shape[160];
+        return tn_fail(work->diag, TN_LIMIT, value->producer ? value->producer->name : value->name,
+                       "a tensor of shape %s is larger than limit_tensor_bytes (%llu)", tn_shape_print(&tensor->shape, shape, sizeof shape),
+                       (unsigned long long)work->context->limit_tensor);
+    }
+    return TN_OK;
+}
+
+// Before rows are asked: their answers may take time that grows with the results.
+static tn_status check_results(tn_work *work, const tn_node *node)
+{
+    for (int i = 0; i < node->n_out; i++) {
+        const tn_fact *fact = node->out[i] ? tn_work_fact(work, node->out[i]) : NULL;
+        size_t bytes;
+        if (fact && fact->kind == TN_KIND_TENSOR && fact->dtype && tn_shape_known(&fact->shape)) {
+            TN_TRY(tn_work_check_size(work, node->out[i], &(tn_tensor){.dtype = fact->dtype, .shape = fact->shape}, &bytes));
+        }
+    }
+    return TN_OK;
+}
+
 static tn_status gather_rows(tn_work *work)
 {
     const size_t n_nodes = work->graph->n_nodes;
@@ -585,6 +609,7 @@ static tn_status gather_rows(tn_work *work)
         if (node->op->flags & TN_OP_CONTROL) {
             continue;
         }
+        TN_TRY(check_results(work, node));
         const int count = all_choices(work, node, room);
         if (!count) {
             return tn_fail(work->diag, TN_UNSUPPORTED, node->name, "%s: no kernel takes operands of these types and shapes%s",

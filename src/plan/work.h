@@ -64,6 +64,9 @@ bool tn_work_made_once(const tn_node *node);
 // A constant that a row reads in place has to be copied: the file holds it at an address that its type does not allow.
 bool tn_work_misaligned(const tn_tensor *constant);
 
+// Bytes of a tensor of known shape and layout; an error where it is larger than a tensor may be.
+tn_status tn_work_check_size(tn_work *work, const tn_value *value, const tn_tensor *tensor, size_t *bytes);
+
 // Rows that can run a node. Returns how many (at most TN_MAX_CHOICES).
 int tn_work_choices(tn_work *work, const tn_node *node, tn_choice *choices);
 

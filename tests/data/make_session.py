@@ -9,6 +9,7 @@ folded    an operator of the application over a constant
 custom    operators that only their application knows
 weighty   convolutions and a product whose packed weights are most of what they need
 huge      movement into more elements than 64 bits count
+wide      windows over more padding than any machine holds
 """
 import os
 
@@ -106,6 +107,14 @@ def huge():
     save("huge", nodes, [value("x", T.FLOAT, [1, 1, 3])], [value("y", T.FLOAT, None), value("z", T.FLOAT, None)], [repeats, dims])
 
 
+def wide():
+    w = nh.from_array(np.ones((1, 1, 3, 3), np.float32), "w")
+    pads = [0, 1 << 30, 0, 1 << 30]
+    nodes = [h.make_node("Conv", ["x", "w"], ["c"], pads=pads), h.make_node("Relu", ["c"], ["y"]),
+             h.make_node("AveragePool", ["x"], ["z"], kernel_shape=[3, 3], pads=pads, count_include_pad=1)]
+    save("wide", nodes, [value("x", T.FLOAT, ["n", 1, 4, 4])], [value("y", T.FLOAT, None), value("z", T.FLOAT, None)], [w])
+
+
 def weighty():
     r = np.random.default_rng(5)
     weights = [nh.from_array((r.standard_normal(s) * 0.1).astype(np.float32), n)
@@ -125,3 +134,4 @@ if __name__ == "__main__":
     folded()
     weighty()
     huge()
+    wide()

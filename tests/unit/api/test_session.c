@@ -653,10 +653,30 @@ static void test_uncountable_movement(void **state)
     tenon_model_destroy(model);
 }
 
+// Results that are too large are refused before kernels are asked whether they take them, which may look at each window.
+static void wide_windows_are_refused_at_once(void **state)
+{
+    static const float x[16] = {1};
+    tenon_model *model = open_model("wide", 0);
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        const char *wanted[2] = {"y", "z"};
+        tenon_session *session = open_session(model, NULL);
+        tenon_error *error = NULL;
+        assert_int_equal(tenon_session_set_input(session, "x", TENON_FLOAT32, 4, (const int64_t[]){1, 1, 4, 4}, x, sizeof x, NULL), TENON_OK);
+        assert_int_equal(tenon_session_run(session, &wanted[i], 1, &error), TENON_LIMIT);
+        assert_non_null(strstr(tenon_error_message(error), "limit_tensor_bytes"));
+        tenon_error_destroy(error);
+        tenon_session_destroy(session);
+    }
+    tenon_model_destroy(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uncountable_movement),
+        cmocka_unit_test(wide_windows_are_refused_at_once),
         cmocka_unit_test(values_decide_shapes),
         cmocka_unit_test(fewer_results_run_fewer_steps),
         cmocka_unit_test(what_is_written_is_run),
