@@ -615,18 +615,29 @@ static tn_status run_mvn(const tn_call *call)
 
 // ---- export ----
 
-#define NORM(NAME, INFER, FLAGS, LOW, HIGH, RESULTS)                                                                \
+// Each element sums the squares of its window.
+static int64_t macs_lrn(const void *attr, const tn_fact *const *in, int n_in, const tn_fact *out, int n_out)
+{
+    (void)n_in;
+    (void)out;
+    (void)n_out;
+    const int64_t channels = in[0]->shape.rank > 1 && tn_dim_known(in[0]->shape.dims[1]) ? in[0]->shape.dims[1] : 1;
+    int64_t macs;
+    return tn_mul_i64(TN_MAX(tn_fact_count(in[0]), 0), TN_MIN(((const tn_lrn_attr *)attr)->size, channels), &macs) ? macs : INT64_MAX;
+}
+
+#define NORM(NAME, INFER, LOW, HIGH, RESULTS, ...)                                                                  \
     const tn_op tn_op_##NAME = {                                                                                    \
-        .name = #NAME, .version = 1, .flags = FLAGS, .min_in = LOW, .max_in = HIGH, .min_out = 1, .max_out = RESULTS, \
+        .name = #NAME, .version = 1, .min_in = LOW, .max_in = HIGH, .min_out = 1, .max_out = RESULTS,               \
         .attrs = NAME##_attrs, .n_attrs = TN_COUNT(NAME##_attrs), .attr_size = sizeof(tn_##NAME##_attr),            \
-        .defaults = &NAME##_defaults, .infer = INFER,                                                               \
+        .defaults = &NAME##_defaults, .infer = INFER, __VA_ARGS__                                                   \
     }
-NORM(batch_norm, infer_batch_norm, TN_OP_INPLACE, 5, 5, 3);
-NORM(instance_norm, infer_instance_norm, TN_OP_INPLACE, 3, 3, 1);
-NORM(layer_norm, infer_layer_norm, TN_OP_INPLACE, 2, 3, 3);
-NORM(group_norm, infer_group_norm, TN_OP_INPLACE, 3, 3, 1);
-NORM(lrn, infer_lrn, 0, 1, 1, 1);
-NORM(lp_norm, infer_lp_norm, TN_OP_INPLACE, 1, 1, 1);
+NORM(batch_norm, infer_batch_norm, 5, 5, 3, .flags = TN_OP_INPLACE);
+NORM(instance_norm, infer_instance_norm, 3, 3, 1, .flags = TN_OP_INPLACE);
+NORM(layer_norm, infer_layer_norm, 2, 3, 3, .flags = TN_OP_INPLACE);
+NORM(group_norm, infer_group_norm, 3, 3, 1, .flags = TN_OP_INPLACE);
+NORM(lrn, infer_lrn, 1, 1, 1, .macs = macs_lrn);
+NORM(lp_norm, infer_lp_norm, 1, 1, 1, .flags = TN_OP_INPLACE);
 
 const tn_op tn_op_rms_norm = {
     .name = "rms_norm", .version = 1, .min_in = 2, .max_in = 2, .min_out = 1, .max_out = 1,

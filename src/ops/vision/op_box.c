@@ -6,6 +6,7 @@
 
 #include "base/num.h"
 #include "ops/op_facts.h"
+#include "ops/op_rows.h"
 #include "ops/walk/walk.h"
 
 #include <math.h>
@@ -388,7 +389,7 @@ static double pool_bin(const tn_call *call, const region *r, int64_t py, int64_t
     const int64_t height = x->shape.dims[2], width = x->shape.dims[3];
     double sum = 0, largest = 0;
     bool any = false;
-    for (int64_t iy = 0; iy < r->samples[0]; iy++) {
+    for (int64_t iy = 0; iy < r->samples[0] && !tn_cancelled(call); iy++) {
         const double y = r->start[0] + r->bin[0] * ((double)py + ((double)iy + 0.5) / (double)r->samples[0]);
         for (int64_t ix = 0; ix < r->samples[1]; ix++) {
             const corners c = around(y, r->start[1] + r->bin[1] * ((double)px + ((double)ix + 0.5) / (double)r->samples[1]), height, width);
@@ -419,7 +420,7 @@ static tn_status run_roi_align(const tn_call *call)
             tn_dtype_store(y->dtype, y->data, (size_t)(i * channels * height * width + bin), pool_bin(call, &r, py, px, r.plane + c));
         }
     }
-    return TN_OK;
+    return tn_call_status(call);
 }
 
 // ---- reference: max_roi_pool ----
