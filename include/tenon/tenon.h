@@ -294,8 +294,9 @@ typedef struct tenon_session_options {
     const char *isa;                /* highest instruction set to use: "portable", "avx2", "avx512" ...; NULL: what is there */
     const char *pin;                /* "op=version[,op=version...]": choose kernel rows of these versions; NULL: none */
     uint64_t limit_work;            /* multiply-accumulates (or elements) of one run before it is refused; those of reference kernels count
-                                       32-fold. 0: the largest of 2^33, 2^14 x bytes of the file, 2^15 x bytes of the inputs (the last at most
-                                       2^42: a huge input does not lift its own limit) */
+                                       32-fold. Turns of loops count each, and end the run at the turn that would be too many. 0: the largest
+                                       of 2^33, 2^14 x bytes of the file, 2^15 x bytes of the inputs (the last at most 2^42: a huge input does
+                                       not lift its own limit), 128-fold for all turns together */
     uint64_t limit_loop_steps;      /* steps of one Loop or Scan, 0: 2^20; refused before anything runs where planning knows their number (a
                                        trip count that is a constant or a small input, the length of what is scanned), before the
                                        first step where the operands tell it, else at the step that would be too many */

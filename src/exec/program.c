@@ -708,6 +708,24 @@ static tn_status give_results(tn_program *program, tn_plan *plan, tn_run *run, t
     return TN_OK;
 }
 
+// What a step of a later stage or a body counts beside its arithmetic, and each node of a plan made for one: what a turn of an empty body
+// costs is not nothing, and loops inside loops take many.
+#define STEP_WORK 256
+#define NODE_WORK 4096
+
+// Loops execute a plan many times, and each stage and body has its own: together they stay within the run's limit.
+static tn_status count_work(const tn_program *program, tn_run *run)
+{
+    const tn_plan *plan = program->plans;
+    const uint64_t limit = program->context->limit_run, inner = run->depth ? plan->n_steps * (STEP_WORK + (plan->runs ? 0 : NODE_WORK)) : 0;
+    if (limit && (__builtin_add_overflow(run->work, plan->work, &run->work) || __builtin_add_overflow(run->work, inner, &run->work) || run->work > limit)) {
+        return tn_fail(run->diag, TN_LIMIT, plan->n_steps ? plan->steps[0].call.name : "run",
+                       "with the turns of its loops the run takes more arithmetic than limit_work allows (%llu weighted multiply-accumulates in all)",
+                       (unsigned long long)limit);
+    }
+    return TN_OK;
+}
+
 // By the first plan of the cache, which is bound to memory.
 static tn_status run_plan(tn_program *program, tn_run *run, const tn_tensor *inputs, tn_result_slot *results)
 {
@@ -715,6 +733,7 @@ static tn_status run_plan(tn_program *program, tn_run *run, const tn_tensor *inp
     tn_plan *plan = program->plans;
     bind_moving(program, plan, inputs, results);
     TN_TRY(check_results(program, plan, results, run->diag));
+    TN_TRY(count_work(program, run));
     plan->runs++;
     const uint64_t around = program->context->around, highest = program->context->highest;
     program->context->highest = around;

@@ -26,6 +26,7 @@ typedef struct tn_run {
     tn_arena *objects;                // strings and sequences made in the run; lives until the next
     unsigned depth;                   // stages and bodies below one another
     unsigned renewals;                // times that a part began anew by a leaner plan
+    uint64_t work;                    // of the plans executed so far, against limit_run
 } tn_run;
 
 // Where a result goes and what came of it.

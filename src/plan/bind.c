@@ -23,7 +23,6 @@ typedef struct bind {
     int *slot_of;             // by value id, -1: none
     bool *claimed;            // by slot: its bytes are a result
     tn_map held;              // packed forms that the plan holds, by source, pack id, variant and size
-    uint64_t weighted;        // work so far
 } bind;
 
 static tn_status no_memory(const bind *b, const char *place) { return tn_fail_memory(b->work->diag, place, sizeof(tn_slot)); }
@@ -237,7 +236,7 @@ static tn_status count_work(bind *b, const tn_node *node, tn_step *step)
     const uint64_t factor = step->kernel && step->kernel->impl == TN_IMPL_REFERENCE ? REFERENCE_WEIGHT : 1;
     uint64_t weighted;
     if (__builtin_mul_overflow(TN_MAX(step->macs, elements), factor, &weighted) ||
-        __builtin_add_overflow(b->weighted, weighted, &b->weighted) || b->weighted > context->limit_work) {
+        __builtin_add_overflow(b->plan->work, weighted, &b->plan->work) || b->plan->work > context->limit_work) {
         return tn_fail(b->work->diag, TN_LIMIT, node->name,
                        "the run would take more arithmetic than limit_work (%llu weighted multiply-accumulates) allows",
                        (unsigned long long)context->limit_work);

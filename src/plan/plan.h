@@ -88,6 +88,7 @@ typedef struct tn_plan {
     size_t n_moving;
     tn_plan_memory memory;
     uint64_t macs;
+    uint64_t work;                    // weighted multiply-accumulates of one execution, as limit_work counts them
     double placed_cost;               // ns by the search over devices; 0 when there was only one
     double byte_ns;                   // what a byte that a row holds was priced at, because of memory_limit; 0: nothing
     unsigned n_conversions, n_reference;
@@ -127,7 +128,8 @@ typedef struct tn_plan_context {
     uint64_t lacking;                 // bytes by which the last refusal for memory was above the limit; 0: none since the innermost plan began
     uint64_t limit_peak;              // the same, the default that guards against hostile models
     uint64_t limit_tensor;            // bytes
-    uint64_t limit_work;              // weighted multiply-accumulates
+    uint64_t limit_work;              // weighted multiply-accumulates of one plan
+    uint64_t limit_run;               // of all plans that one run executes; 0: none
     uint64_t limit_loop;              // steps of one Loop or Scan
     const char *pin;                  // "op=version,..."
     const char *cache, *store;        // for devices: see tn_flow_request

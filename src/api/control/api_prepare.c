@@ -9,6 +9,8 @@
 #include <string.h>
 
 #define LIMIT_WORK ((uint64_t)1 << 33)
+// A run of loops may take this many times the default limit of one plan.
+#define LOOPS_WORK 128
 #define LIMIT_PEAK ((uint64_t)768 << 20)
 // What the defaults grow to at most by the inputs: whoever sends a larger one states the limits too.
 #define INPUT_PEAK ((uint64_t)8 << 30)
@@ -25,6 +27,7 @@ static void set_limits(tenon_session *session)
     }
     const uint64_t peak = TN_MAX(file << 5, TN_MIN(bytes, INPUT_PEAK >> 8) << 8), work = TN_MAX(file << 14, TN_MIN(bytes, INPUT_WORK >> 15) << 15);
     session->context.limit_work = session->limit_work ? session->limit_work : TN_MAX(LIMIT_WORK, work);
+    session->context.limit_run = session->limit_work ? session->limit_work : session->context.limit_work * LOOPS_WORK;
     session->context.limit_peak = session->limit_peak ? session->limit_peak : TN_MAX(LIMIT_PEAK, peak);
 }
 

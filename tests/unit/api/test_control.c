@@ -174,6 +174,30 @@ static void loops_are_limited(void **unused)
     tenon_model_destroy(model);
 }
 
+// The turns of a loop together stay within limit_work, whatever one of them takes.
+static void turns_count_as_work(void **unused)
+{
+    tenon_model *model = open_model("data/session/spin.onnx");
+    tenon_session *s = NULL;
+    tenon_error *error = NULL;
+    tenon_session_options o;
+    (void)unused;
+    tenon_session_options_init(&o);
+    o.limit_work = 100 * 64 * 64 * 64;      // a turn is a product of 64 x 64 x 64
+    assert_int_equal(tenon_session_create(&s, model, &o, NULL), TENON_OK);
+    set_spin(s, 3);
+    assert_int_equal(tenon_session_run(s, NULL, 0, NULL), TENON_OK);
+    set_spin(s, 1000);
+    assert_int_equal(tenon_session_run(s, NULL, 0, &error), TENON_LIMIT);
+    assert_non_null(strstr(tenon_error_message(error), "limit_work"));
+    tenon_error_destroy(error);
+    set_spin(s, 80);                        // each run begins at nothing
+    assert_int_equal(tenon_session_run(s, NULL, 0, NULL), TENON_OK);
+    assert_int_equal(tenon_session_run(s, NULL, 0, NULL), TENON_OK);
+    tenon_session_destroy(s);
+    tenon_model_destroy(model);
+}
+
 // ---- observers ----
 
 typedef struct seen {
@@ -467,6 +491,7 @@ int main(void)
         cmocka_unit_test(cancel_during_the_last_step_counts),
         cmocka_unit_test(a_deadline_ends_a_run),
         cmocka_unit_test(loops_are_limited),
+        cmocka_unit_test(turns_count_as_work),
         cmocka_unit_test(observers_see_every_step),
         cmocka_unit_test(callbacks_cannot_disturb_their_run),
         cmocka_unit_test(sessions_run_in_parallel),
