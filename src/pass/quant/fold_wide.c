@@ -46,6 +46,24 @@ static tn_value *table_of(tn_graph *graph, const float *values, int64_t channels
     return table;
 }
 
+// Where the results leave y's range between two entries, the corner is cut by what lies between them: at most so many units of an entry.
+#define MOST_CUT 128.0
+
+static bool is_cut(const float *values, int64_t entries, const tn_quantised *y)
+{
+    const double unit = y->dtype == TN_I16 ? 1 : 1 << TN_WIDE_TO_BYTE;
+    for (int64_t i = 0; i + 1 < entries; i++) {
+        const double a = ((double)values[i] / y->first + y->zero_first) * unit, b = ((double)values[i + 1] / y->first + y->zero_first) * unit;
+        const double low = fmin(a, b), high = fmax(a, b);
+        const double above = low < INT16_MAX && high > INT16_MAX ? (INT16_MAX - low) * (high - INT16_MAX) / (high - low) : 0;
+        const double below = low < INT16_MIN && high > INT16_MIN ? (high - INT16_MIN) * (INT16_MIN - low) / (high - low) : 0;
+        if (above > MOST_CUT || below > MOST_CUT) {
+            return true;
+        }
+    }
+    return false;
+}
+
 // Bytes are looked up by their bits: the entries of int8 begin with 0 .. 127.
 static void turn_signed(float *values, int64_t channels)
 {
@@ -57,8 +75,8 @@ static void turn_signed(float *values, int64_t channels)
     }
 }
 
-// The table of a function with a result like y; NULL with *done or without memory (*status).
-static tn_value *make_table(tn_graph *graph, tn_pass_context *context, const tn_quant_function *f, const tn_quantised *y, tn_status *status)
+// The table of a function with a result like y; NULL: it is none, or without memory (*status). exact: none either where a corner would be cut.
+static tn_value *make_table(tn_graph *graph, tn_pass_context *context, const tn_quant_function *f, const tn_quantised *y, bool exact, tn_status *status)
 {
     const bool wide = f->x.dtype == TN_I16;
     const int64_t entries = wide ? TN_WIDE_ENTRIES : 256;
@@ -74,6 +92,9 @@ static tn_value *make_table(tn_graph *graph, tn_pass_context *context, const tn_
     *status = tn_function_values(f, entries, wide ? INT16_MIN : f->x.dtype == TN_I8 ? INT8_MIN : 0, wide ? 1 << TN_WIDE_BITS : 1, values,
                                  context, &done);
     tn_value *table = NULL;
+    for (int64_t c = 0; wide && exact && *status == TN_OK && done && c < f->channels; c++) {
+        done = !is_cut(values + c * entries, entries, y);
+    }
     if (*status == TN_OK && done) {
         if (f->x.dtype == TN_I8) {
             turn_signed(values, f->channels);
@@ -96,7 +117,7 @@ static tn_status fold_table(tn_graph *graph, tn_pass_context *context, tn_node *
         *done = true;
         return tn_bypass(graph, context, node, f.x.x);
     }
-    tn_value *in[2] = {f.x.x, make_table(graph, context, &f, y, &status)};
+    tn_value *in[2] = {f.x.x, make_table(graph, context, &f, y, true, &status)};
     if (!in[1]) {
         return status;
     }
@@ -121,7 +142,7 @@ static tn_status requantised(tn_graph *graph, tn_pass_context *context, tn_node 
         *out = x->x;
         return TN_OK;
     }
-    tn_value *in[2] = {x->x, make_table(graph, context, &f, y, &status)};
+    tn_value *in[2] = {x->x, make_table(graph, context, &f, y, false, &status)};
     return in[1] ? tn_insert_node(graph, context, before, before, &tn_op_wide_table, &attr, in, 2, y->dtype, &x->x->shape, out) : status;
 }
 
