@@ -191,7 +191,7 @@ static void describe(const tn_cli_options *o, char *buffer, size_t size)
         snprintf(threads, sizeof threads, " threads=%llu", (unsigned long long)o->threads);
     }
     snprintf(buffer, size, "isa=%s device=%s precision=%s%s optimise=%s%s%s", o->isa ? o->isa : "best", o->device ? o->device : "best",
-             o->precision ? o->precision : "fp32", threads, o->no_optimise ? "off" : "on", o->pin ? " pin=" : "", o->pin ? o->pin : "");
+             o->precision ? o->precision : "default", threads, o->no_optimise ? "off" : "on", o->pin ? " pin=" : "", o->pin ? o->pin : "");
 }
 
 // ---- differences ----
