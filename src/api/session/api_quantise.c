@@ -79,6 +79,25 @@ static bool is_on_bytes(const tn_graph *graph)
     return !floats;
 }
 
+// The results of the widths that were chosen, measured again: the aim may be out of reach.
+static tn_status check_aim(const tenon_session *session, const tn_graph *graph, tn_pass_context *passes, const tn_range *ranges, const bool *wide,
+                           const tn_tensor *samples, size_t n_samples, tn_diag *diag)
+{
+    tn_graph *chosen;
+    tn_diag note = {0};
+    double error = 0;
+    TN_TRY(tn_quantised_copy(graph, passes, ranges, wide, &chosen));
+    const tn_graph *const both[2] = {graph, chosen};
+    const tn_status status = tn_quantised_error(both, &session->context, session->workers, samples, n_samples, &error, diag);
+    tn_graph_destroy(chosen);
+    if (status == TN_OK && error > WIDE_ERROR) {
+        (void)tn_fail(&note, TN_OK, "calibration", "quantised results of the samples are up to %.2g of their span off the float32 ones, more than the %g "
+                      "aimed at, with 16 bits as well: look at what the model makes of it, or run it in another precision", error, WIDE_ERROR);
+        tn_api_warn(session, &note);
+    }
+    return status;
+}
+
 tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *options, tn_diag *diag)
 {
     tenon_model *model = session->model;
@@ -125,6 +144,7 @@ tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *o
         status = wide ? tn_choose_widths(graph, &passes, &session->context, session->workers, samples, checked, ranges, WIDE_ERROR, wide)
                       : tn_fail_memory(diag, "calibration", graph->n_values);
         TN_GO(status);
+        TN_GO(check_aim(session, graph, &passes, ranges, wide, samples, checked, diag));
     }
     TN_GO(tn_quantise_graph(graph, &passes, ranges, wide));
     TN_GO(tn_optimise(graph, &passes, NULL));
