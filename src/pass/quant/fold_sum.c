@@ -6,6 +6,7 @@
 #include "pass/quant/phases.h"
 #include "pass/quant/quant.h"
 
+#include "ops/move/op_transpose.h"
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_matmul.h"
 #include "ops/nn/op_norm.h"
@@ -162,14 +163,41 @@ static tn_value *turned(tn_graph *graph, const tn_value *w)
     return value;
 }
 
-// A product of two values, both of one scale.
+// A matrix, or each of many, turned over before `node`.
+static tn_status turn_matrix(tn_graph *graph, tn_pass_context *context, tn_node *node, const tn_node *product, tn_value **x)
+{
+    tn_shape shape = (*x)->shape;
+    const int rank = shape.rank;
+    int64_t perm[TN_MAX_RANK];
+    for (int i = 0; i < rank; i++) {
+        perm[i] = i < rank - 2 ? i : 2 * rank - 3 - i;
+        shape.dims[i] = (*x)->shape.dims[perm[i]];
+    }
+    const tn_transpose_attr attr = {.perm = tn_new_attr_ints(graph, rank, perm)};
+    return attr.perm.set ? tn_insert_node(graph, context, node, product, &tn_op_transpose, &attr, x, 1, (*x)->dtype, &shape, x)
+                         : tn_fail_memory(context->diag, node->name, sizeof perm);
+}
+
+// A product of two values, both of one scale. A factor of it is one of the first scale.
 static tn_status fold_product(tn_graph *graph, tn_pass_context *context, sum *s, tn_node *node, bool *done)
 {
     const tn_matmul_attr *matmul = s->product->attr;
-    if (s->product->op != &tn_op_matmul || s->product->n_in != 2 || matmul->trans_a || matmul->trans_b || matmul->alpha != 1 ||
-        matmul->act.code != TN_LOOP_CONST || s->w.count != 1 || s->x.x->shape.rank < 2 || s->w.x->shape.rank < 2) {
+    const tn_shape scalar = {0, {0}};
+    if (s->product->op != &tn_op_matmul || s->product->n_in != 2 || !(matmul->alpha > 0) || matmul->act.code != TN_LOOP_CONST ||
+        s->w.count != 1 || s->x.x->shape.rank < 2 || s->w.x->shape.rank < 2) {
         return TN_OK;
     }
+    if (matmul->alpha != 1) {
+        const float scale = s->x.first * (float)matmul->alpha;
+        if (!isnormal(scale)) {
+            return TN_OK;
+        }
+        if (!(s->x.scale = tn_new_floats(graph, &scalar, &scale))) {
+            return tn_fail_memory(context->diag, node->name, sizeof scale);
+        }
+    }
+    TN_TRY(matmul->trans_a ? turn_matrix(graph, context, node, s->product, &s->x.x) : TN_OK);
+    TN_TRY(matmul->trans_b ? turn_matrix(graph, context, node, s->product, &s->w.x) : TN_OK);
     const tn_qmatmul_attr attr = {.q = bounds(context, s)};
     *done = true;
     return replace(graph, context, s, node, &tn_op_qlinear_matmul, &attr, NULL);

@@ -5,6 +5,7 @@
 // Ownership: new values belong to the graph. Threads: one per graph.
 #include "pass/quant/quantise.h"
 
+#include "ops/index/op_gather.h"
 #include "ops/math/op_binary.h"
 #include "ops/math/op_reduce.h"
 #include "ops/move/op_block.h"
@@ -17,6 +18,7 @@
 #include "ops/nn/op_matmul.h"
 #include "ops/nn/op_norm.h"
 #include "ops/nn/op_pool.h"
+#include "ops/nn/op_softmax.h"
 #include "ops/quant/op_quantize.h"
 #include "ops/vision/op_resize.h"
 #include "pass/quant/phases.h"
@@ -29,6 +31,8 @@
 typedef enum role {
     ROLE_NONE,       // stays float
     ROLE_SUM,        // weights
+    ROLE_PRODUCT,    // of two values
+    ROLE_SOFTMAX,
     ROLE_PAIR,       // two values
     ROLE_UNARY,      // a function of one
     ROLE_MEAN,
@@ -83,6 +87,16 @@ static bool is_unary(const tn_node *node)
     return true;
 }
 
+// Of two values that are computed, as attention has them.
+static bool is_product(const tn_node *node)
+{
+    const tn_matmul_attr *attr = node->attr;
+    if (node->op != &tn_op_matmul || node->n_in != 2 || values_read(node) != 2 || attr->act.code != TN_LOOP_CONST) {
+        return false;
+    }
+    return tn_is_f32(node->in[0]) && tn_is_f32(node->in[1]) && node->in[0]->shape.rank >= 2 && node->in[1]->shape.rank >= 2 && attr->alpha > 0;
+}
+
 // Linear resizing is a mean of neighbours.
 static role resize_role(const tn_node *node)
 {
@@ -107,7 +121,10 @@ static role role_of(const tn_node *node)
                        ((const tn_conv_attr *)node->attr)->act.code == TN_LOOP_CONST ? ROLE_SUM : ROLE_NONE;
     }
     if (node->op == &tn_op_matmul || node->op == &tn_op_gemm) {
-        return is_weight(node->in[1], 2) && node->in[1]->shape.rank == 2 && !node->in[0]->constant ? ROLE_SUM : ROLE_NONE;
+        return is_weight(node->in[1], 2) && node->in[1]->shape.rank == 2 && !node->in[0]->constant ? ROLE_SUM : is_product(node) ? ROLE_PRODUCT : ROLE_NONE;
+    }
+    if (node->op == &tn_op_softmax) {
+        return node->in[0]->constant ? ROLE_NONE : ROLE_SOFTMAX;
     }
     if (is_one_of(node->op, pairs, TN_COUNT(pairs)) && !is_unary(node)) {
         return node->n_in == 2 && values_read(node) >= 1 ? ROLE_PAIR : ROLE_NONE;
@@ -127,11 +144,15 @@ static role role_of(const tn_node *node)
         return values_read(node) == 1 && !node->in[0]->constant && (node->n_out == 1 || !node->out[1]) ? ROLE_MEAN : ROLE_NONE;
     }
     if (node->op == &tn_op_concat) {
-        return values_read(node) == node->n_in ? ROLE_JOIN : ROLE_NONE;
+        return values_read(node) > 0 ? ROLE_JOIN : ROLE_NONE;
+    }
+    if (node->op == &tn_op_gather) {
+        return !node->in[0]->constant && node->in[1]->constant ? ROLE_MOVE : ROLE_NONE;
     }
     return is_one_of(node->op, means, TN_COUNT(means)) ? ROLE_MEAN : is_unary(node) ? ROLE_UNARY : ROLE_NONE;
 }
 
+static bool is_sum(role r) { return r == ROLE_SUM || r == ROLE_PRODUCT; }
 static bool is_bound(const tn_node *node) { return node->op == &tn_op_relu || node->op == &tn_op_clip; }
 
 // The only node that reads the value, when nothing else sees it.
@@ -144,14 +165,14 @@ static bool is_clamp(const tn_node *node)
     while (maker && is_bound(maker) && values_read(maker) == 1 && maker->in[0] && only_reader(maker->in[0]) == maker) {
         maker = maker->in[0]->producer;
     }
-    return maker && maker != node && role_of(maker) == ROLE_SUM;
+    return maker && maker != node && is_sum(role_of(maker));
 }
 
 // Whether a convolution or product comes after the node or is it, bounds included. Looked up again for each: graphs are small beside a run.
 static bool is_inner(const tn_node *node, int depth)
 {
     const role r = role_of(node);
-    if (r == ROLE_SUM || is_clamp(node)) {
+    if (is_sum(r) || is_clamp(node)) {
         return true;
     }
     if (r == ROLE_NONE || depth > 64) {
@@ -540,14 +561,100 @@ static void trim_flat(const tn_graph *graph, const plan *p)
     }
 }
 
+// ---- masks ----
+
+// What is so far below the others adds nothing to a softmax: exp(-16) is a ten-millionth.
+#define MASKED 16.0f
+
+// The value of which `value` is a moved copy, or a function.
+static const tn_value *origin_of(const tn_value *value, bool functions)
+{
+    for (int i = 0; i < 64 && value->producer; i++) {
+        const role r = role_of(value->producer);
+        if (r != ROLE_MOVE && !(functions && r == ROLE_UNARY)) {
+            break;
+        }
+        const tn_node *node = value->producer;
+        int from = 0;
+        while (from + 1 < node->n_in && (!node->in[from] || node->in[from]->constant)) {
+            from++;
+        }
+        value = node->in[from];
+    }
+    return value;
+}
+
+// The sum of scores and a mask under a softmax; *mask: which operand that is. NULL: there is no such sum.
+static const tn_node *masked(const tn_node *node, int *mask)
+{
+    const tn_node *sum = role_of(node) == ROLE_SOFTMAX ? node->in[0]->producer : NULL;
+    if (!sum || sum->op != &tn_op_add || role_of(sum) != ROLE_PAIR) {
+        return NULL;
+    }
+    bool scores[2];
+    for (int i = 0; i < 2; i++) {
+        const tn_node *maker = sum->in[i]->constant ? NULL : origin_of(sum->in[i], true)->producer;
+        scores[i] = maker && role_of(maker) == ROLE_PRODUCT;
+    }
+    *mask = scores[0] ? 1 : 0;
+    return scores[0] != scores[1] ? sum : NULL;
+}
+
+static const tn_range *scores_of(const tn_node *sum, int mask, const tn_range *ranges) { return &ranges[origin_of(sum->in[1 - mask], false)->id]; }
+
+// The constant mask of a sum with no number below `least`.
+static tn_status lift_constant(tn_graph *graph, tn_pass_context *context, tn_node *sum, int mask, float least)
+{
+    const tn_value *old = sum->in[mask];
+    int64_t count;
+    float *data;
+    if (!tn_floats(old, &count)) {
+        return TN_OK;
+    }
+    tn_value *lifted = tn_new_room(graph, &old->constant->shape, &data);
+    if (!lifted) {
+        return tn_fail_memory(context->diag, sum->name, (size_t)count * sizeof *data);
+    }
+    for (int64_t i = 0; i < count; i++) {
+        data[i] = fmaxf(tn_float(old, i), least);
+    }
+    return tn_node_set_in(graph, sum, mask, lifted);
+}
+
+// Masks add numbers like -10000 to scores that are not to count, beside which the others would all have one code. As far below them as makes
+// nothing of them is enough.
+static tn_status trim_masks(tn_graph *graph, tn_pass_context *context, tn_range *ranges)
+{
+    float least = 0;
+    int mask;
+    for (const tn_node *node = graph->first; node; node = node->next) {
+        const tn_node *sum = masked(node, &mask);
+        const tn_range *scores = sum ? scores_of(sum, mask, ranges) : NULL;
+        least = scores && scores->seen ? fminf(least, scores->low - scores->high - MASKED) : least;
+    }
+    for (tn_node *node = graph->first; node && least < 0; node = node->next) {
+        tn_node *sum = masked(node, &mask) ? node->in[0]->producer : NULL;
+        const tn_range *scores = sum ? scores_of(sum, mask, ranges) : NULL;
+        if (!scores || !scores->seen) {
+            continue;
+        }
+        if (sum->in[mask]->constant) {
+            TN_TRY(lift_constant(graph, context, sum, mask, least));
+        } else {
+            tn_range *adds = &ranges[origin_of(sum->in[mask], false)->id];
+            adds->low = fmaxf(adds->low, least);
+        }
+        tn_range *range = &ranges[node->in[0]->id];
+        range->low = fmaxf(range->low, scores->low - MASKED);
+    }
+    return TN_OK;
+}
+
 // ---- widths ----
 
-// A node whose operands and result are of one width.
-static bool has_width(const tn_node *node)
-{
-    const role r = role_of(node);
-    return (r == ROLE_SUM || r == ROLE_PAIR || r == ROLE_MEAN) && is_inner(node, 0);
-}
+// A node whose operands and result are of one width. Softmax and products of two values compute in floats where it is 16 bits.
+static bool is_of_width(role r) { return is_sum(r) || r == ROLE_SOFTMAX || r == ROLE_PAIR || r == ROLE_MEAN; }
+static bool has_width(const tn_node *node) { return is_of_width(role_of(node)) && is_inner(node, 0); }
 
 size_t tn_quantise_count(const tn_graph *graph)
 {
@@ -645,7 +752,7 @@ static tn_status quantise_node(tn_graph *graph, tn_pass_context *context, const 
 {
     const role r = role_of(node);
     const bool wide = p->wide_node[node->id];
-    if (r == ROLE_SUM || r == ROLE_PAIR || r == ROLE_MEAN) {
+    if (is_of_width(r)) {
         TN_TRY(join_widths(graph, context, p, node));
     }
     if (r == ROLE_SUM) {
@@ -653,7 +760,7 @@ static tn_status quantise_node(tn_graph *graph, tn_pass_context *context, const 
                                                     : node->op == &tn_op_matmul && ((const tn_matmul_attr *)node->attr)->trans_b;
         return quantise_weights(graph, context, node, node->op == &tn_op_conv || turned ? 0 : 1);
     }
-    for (int i = 0; r == ROLE_PAIR && i < 2; i++) {
+    for (int i = 0; (r == ROLE_PAIR || r == ROLE_JOIN) && i < node->n_in; i++) {
         TN_TRY(node->in[i]->constant ? quantise_operand(graph, context, node, i, wide) : TN_OK);
     }
     return TN_OK;
@@ -666,6 +773,9 @@ tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range 
     tn_status status = decide(&p, graph, context, wide);
     if (status == TN_OK) {
         trim_flat(graph, &p);
+        status = trim_masks(graph, context, ranges);
+    }
+    if (status == TN_OK) {
         // Equalised are values whose steps are fine enough for it.
         status = wide ? tn_equalise(graph, context, ranges, p.wide_value, p.at) : TN_OK;
     }

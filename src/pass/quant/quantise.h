@@ -15,7 +15,7 @@ typedef struct tn_range {
     float *peaks;             // greatest absolute value of each index of axis 1; in the heap, the ranges' owner gives it back
 } tn_range;
 
-// Forms that quantise better: prelu as relu parts, a mean over the picture as global pooling. Before the ranges are taken.
+// Forms that quantise better: prelu as relu parts, transposed convolutions as convolutions. Before the ranges are taken.
 tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context);
 
 // Whether the ranges of the value are needed: by value id.

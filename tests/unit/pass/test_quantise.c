@@ -9,6 +9,7 @@
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_matmul.h"
 #include "ops/nn/op_norm.h"
+#include "ops/nn/op_softmax.h"
 #include "ops/quant/op_qlinear.h"
 #include "ops/quant/op_qmap.h"
 #include "ops/vision/op_qresize.h"
@@ -87,6 +88,24 @@ static const char *const normal =
     "  %n = layer_norm(%a, %g: const float32[8](1, 0.5, 2, 1, 1, 0.7, 1.2, 1), %b: const float32[8](0, 0.5, 0, -1, 0, 0, 0, 1))\n"
     "  %r = relu(%n)\n"
     "  %y = matmul(%r, %k: const float32[8,4])\n";
+
+// A block of attention whose mask is a constant, and one whose mask is computed; a token that does not change is joined to the values.
+#define HEADS(MASK)                                                                                                   \
+    "graph \"g\" (%x: float32[1,2,8,8]) -> (%y)\n"                                                                   \
+    "  %a = matmul(%x, %w: const float32[8,8])\n"                                                                     \
+    "  %b = matmul(%x, %k: const float32[8,8])\n"                                                                     \
+    "  %c = matmul(%x, %v: const float32[8,8])\n"                                                                     \
+    "  %s = matmul(%a, %b) {trans_b=true, alpha=0.25}\n"                                                              \
+    MASK                                                                                                              \
+    "  %p = softmax(%m) {axis=-1}\n"                                                                                  \
+    "  %o = matmul(%p, %c)\n"                                                                                         \
+    "  %j = concat(%t: const float32[1,2,1,8](0.25), %o) {axis=2}\n"                                                  \
+    "  %g = gather(%j, %i: const int64[2](0,3)) {axis=2}\n"                                                           \
+    "  %y = matmul(%g, %u: const float32[8,4])\n"
+static const char *const heads = HEADS("  %m = add(%s, %l: const float32[8](0,0,0,0,0,-1e30,0,-1e30))\n");
+static const char *const computed = HEADS("  %e = mul(%x, %f: const float32[](1e6))\n"
+                                          "  %l = clip(%e, %n: const float32[](-10000), %z: const float32[](0))\n"
+                                          "  %m = add(%l, %s)\n");
 
 // Bounds are the last thing there is.
 static const char *const bounded =
@@ -332,6 +351,25 @@ static void test_normal(void **state)
     close_bench(&b);
 }
 
+static void test_heads(void **state)
+{
+    const char *const both[] = {heads, computed};
+    for (int i = 0; i < 2; i++) {
+        bench b;
+        assert_true(error_of(both[i], NARROW, &b) < 0.05);
+        check_whole(b.whole);
+        assert_int_equal(count_of(b.whole, &tn_op_softmax) + count_of(b.whole, &tn_op_add), 0);
+        assert_int_equal(count_of(b.whole, &tn_op_qlinear_softmax), 1);
+        assert_int_equal(count_of(b.whole, &tn_op_qlinear_matmul), 6);
+        close_bench(&b);
+        // Of 16 bits are the sums with weights.
+        assert_true(error_of(both[i], WIDE, &b) < 0.002);
+        assert_int_equal(count_of(b.whole, &tn_op_softmax), 1);
+        assert_int_equal(count_of(b.whole, &tn_op_wide_matmul), 4);
+        close_bench(&b);
+    }
+}
+
 static void test_both(void **state)
 {
     bench b;
@@ -429,6 +467,8 @@ static void test_memory(void **state)
     fail_all(grown, NARROW);
     fail_all(grown, WIDE);
     fail_all(normal, NARROW);
+    fail_all(heads, NARROW);
+    fail_all(computed, ODD);
 }
 
 int main(void)
@@ -436,7 +476,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uneven), cmocka_unit_test(test_parts), cmocka_unit_test(test_chosen), cmocka_unit_test(test_aims),
         cmocka_unit_test(test_spread), cmocka_unit_test(test_grown), cmocka_unit_test(test_bounded), cmocka_unit_test(test_normal),
-        cmocka_unit_test(test_both), cmocka_unit_test(test_join_floats), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_heads), cmocka_unit_test(test_both), cmocka_unit_test(test_join_floats), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
