@@ -4,14 +4,14 @@
 //
 //   sum (w + 128) * (x - 128) = sum w * x - 128 * sum w + 128 * sum x - 2^14 * K
 //
-// What depends on the column is in its bias, the sum of the row is subtracted once per row. A tile is four rows by 64 columns.
+// What depends on the column is in its bias, the sum of the row is subtracted once per row. Tiles are those of hx_rows.h.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/hx_conv.h"
-#include "exec/hexagon/dsp/vec/hx_flat.h"
 #include "exec/hexagon/dsp/vec/hx_lanes.h"
+#include "exec/hexagon/dsp/vec/hx_rows.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { ROWS = 4, COLUMNS = 64, MAX_INNER = 1 << 20 };
+enum { ROWS = TN_HX_ROWS, COLUMNS = TN_HX_ROWS_COLUMNS, MAX_INNER = 1 << 20 };
 
 typedef struct matmul_plan {
     int32_t rows, inner, columns;        // of the product
@@ -210,35 +210,16 @@ static void product_tile(void *context, uint32_t index)
     const matmul_plan *plan = run->plan;
     const int32_t group = (int32_t)index % plan->groups, row = (int32_t)index / plan->groups * ROWS;
     const int32_t n_rows = plan->rows - row < ROWS ? plan->rows - row : ROWS;
-    const uint8_t *w = plan->weights + (uint32_t)(group * plan->steps) * 4 * COLUMNS;
     const tn_hx_lanes *lanes = plan->lanes + 2 * group;
-    const int32_t *x[ROWS];
+    const tn_hx_rows rows = {.words = run->rows + (uint32_t)(row * plan->steps), .less = run->sums + row, .pitch = plan->steps, .n = n_rows,
+                             .begin = {lanes[0].bias, lanes[1].bias}, .packed = plan->weights + (uint32_t)(group * plan->steps) * 4 * COLUMNS,
+                             .steps = plan->steps, .step = 4 * COLUMNS};
     HVX_Vector s[ROWS][2];
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        const int32_t at = r < n_rows ? row + r : row;   // the last rows again where there are fewer
-        const HVX_Vector sum = Q6_V_vsplat_R(run->sums[at]);
-        x[r] = run->rows + (uint32_t)(at * plan->steps);
-        s[r][0] = Q6_Vw_vsub_VwVw(TN_HX_CV(lanes[0].bias), sum);
-        s[r][1] = Q6_Vw_vsub_VwVw(TN_HX_CV(lanes[1].bias), sum);
-    }
-    for (int32_t k = 0; k < plan->steps; k++, w += 4 * COLUMNS) {
-        const HVX_Vector a = TN_HX_CV(w), b = TN_HX_CV(w + TN_HX_VECTOR);
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const int32_t four = x[r][k];
-            s[r][0] = Q6_Vw_vrmpyacc_VwVubRb(s[r][0], a, four);
-            s[r][1] = Q6_Vw_vrmpyacc_VwVubRb(s[r][1], b, four);
-        }
-    }
-    const HVX_Vector zero = Q6_V_vsplat_R(run->y->zero * 0x00010001);
-    const HVX_Vector low = tn_hx_splat_byte(run->attr->low), high = tn_hx_splat_byte(run->attr->high);
-    const int32_t left = plan->columns - group * COLUMNS, n = left < COLUMNS ? left : COLUMNS;
+    tn_hx_rows_sums(&rows, s);
     for (int r = 0; r < n_rows; r++) {
         const HVX_Vector a = tn_hx_lanes_apply(s[r][0], &lanes[0], plan->mode), b = tn_hx_lanes_apply(s[r][1], &lanes[1], plan->mode);
-        const HVX_Vector halves = Q6_Vh_vadd_VhVh_sat(Q6_Vh_vpack_VwVw_sat(b, a), zero);
-        const HVX_Vector bytes = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(Q6_Vub_vpack_VhVh_sat(halves, halves), low), high);
-        tn_hx_store_bytes(run->y->data + (uint32_t)((row + r) * plan->columns + group * COLUMNS), bytes, n);
+        uint8_t *to = run->y->data + (uint32_t)((row + r) * plan->columns + group * COLUMNS);
+        tn_hx_rows_store(a, b, run->y, run->attr, to, plan->columns - group * COLUMNS);
     }
 }
 

@@ -4,14 +4,14 @@
 //
 //   sum (a - az) (b - bz) = sum b (a - 128) + (128 - az) sum b - bz sum a + K az bz
 //
-// Sums of columns of b come with its packing, at each run, sums of rows of a with theirs. A tile is four rows by 64 columns.
+// Sums of columns of b come with its packing, at each run, sums of rows of a with theirs. Tiles are those of hx_rows.h.
 // Ownership: plans in the graph's pool, packed operands in scratch. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/rt/rt.h"
-#include "exec/hexagon/dsp/vec/hx_flat.h"
 #include "exec/hexagon/dsp/vec/hx_requant.h"
+#include "exec/hexagon/dsp/vec/hx_rows.h"
 #include "exec/hexagon/wire/hex_control.h"
 
-enum { ROWS = 4, COLUMNS = 64, PACKED = 128, MAX_INNER = 32768 };
+enum { ROWS = TN_HX_ROWS, COLUMNS = TN_HX_ROWS_COLUMNS, PACKED = 128, MAX_INNER = 32768 };
 
 typedef struct product_plan {
     int32_t batches, rows, inner, columns;
@@ -156,34 +156,16 @@ static void product_tile(void *context, uint32_t index)
     const int32_t group = (int32_t)index % groups, row = (int32_t)index / groups % blocks * ROWS, batch = (int32_t)index / groups / blocks;
     const int32_t n_rows = plan->rows - row < ROWS ? plan->rows - row : ROWS, half = group % 2;
     const uint32_t block = (uint32_t)(batch * plan->blocks + group / 2), first = (uint32_t)(batch * plan->rows + row);
-    const uint8_t *w = run->packed + block * (uint32_t)plan->steps * 4 * PACKED + half * 2 * PACKED;
-    const int32_t *begin = run->columns + (block * 4 + (uint32_t)half * 2) * 32, *x[ROWS];
+    const int32_t *begin = run->columns + (block * 4 + (uint32_t)half * 2) * 32;
+    const tn_hx_rows rows = {.words = run->rows + first * (uint32_t)plan->pitch, .less = run->sums + first, .pitch = plan->pitch, .n = n_rows,
+                             .begin = {begin, begin + 32}, .packed = run->packed + block * (uint32_t)plan->steps * 4 * PACKED + half * 2 * PACKED,
+                             .steps = plan->steps, .step = 4 * PACKED};
     HVX_Vector s[ROWS][2];
-#pragma unroll
-    for (int r = 0; r < ROWS; r++) {
-        const uint32_t at = first + (uint32_t)(r < n_rows ? r : 0);   // the first row again where there are fewer
-        const HVX_Vector sum = Q6_V_vsplat_R(run->sums[at]);
-        x[r] = run->rows + at * (uint32_t)plan->pitch;
-        s[r][0] = Q6_Vw_vsub_VwVw(TN_HX_CV(begin), sum);
-        s[r][1] = Q6_Vw_vsub_VwVw(TN_HX_CV(begin + 32), sum);
-    }
-    for (int32_t k = 0; k < plan->steps; k++, w += 4 * PACKED) {
-        const HVX_Vector u = TN_HX_CV(w), v = TN_HX_CV(w + PACKED);
-#pragma unroll
-        for (int r = 0; r < ROWS; r++) {
-            const int32_t four = x[r][k];
-            s[r][0] = Q6_Vw_vrmpyacc_VwVubRb(s[r][0], u, four);
-            s[r][1] = Q6_Vw_vrmpyacc_VwVubRb(s[r][1], v, four);
-        }
-    }
-    const HVX_Vector zero = Q6_V_vsplat_R(run->y->zero * 0x00010001);
-    const HVX_Vector low = tn_hx_splat_byte(run->attr->low), high = tn_hx_splat_byte(run->attr->high);
-    const int32_t left = plan->columns - group * COLUMNS, n = left < COLUMNS ? left : COLUMNS;
+    tn_hx_rows_sums(&rows, s);
     for (int r = 0; r < n_rows; r++) {
         const HVX_Vector u = tn_hx_requant_one(s[r][0], &plan->factor, plan->mode), v = tn_hx_requant_one(s[r][1], &plan->factor, plan->mode);
-        const HVX_Vector halves = Q6_Vh_vadd_VhVh_sat(Q6_Vh_vpack_VwVw_sat(v, u), zero);
-        const HVX_Vector bytes = Q6_Vub_vmin_VubVub(Q6_Vub_vmax_VubVub(Q6_Vub_vpack_VhVh_sat(halves, halves), low), high);
-        tn_hx_store_bytes(run->y->data + (first + (uint32_t)r) * (uint32_t)plan->columns + group * COLUMNS, bytes, n);
+        uint8_t *to = run->y->data + (first + (uint32_t)r) * (uint32_t)plan->columns + group * COLUMNS;
+        tn_hx_rows_store(u, v, run->y, run->attr, to, plan->columns - group * COLUMNS);
     }
 }
 
