@@ -76,14 +76,21 @@ void tn_hx_blocks_room(tn_hx_graph *graph, const tn_hx_value *y)
     tn_hx_packed_room(graph, (uint32_t)y->planes);
 }
 
-// Whether all planes have lines, with one shift.
-static int goes_by_groups(const tn_hx_blocks *blocks, const tn_hx_value *y)
+// Whether almost all planes have lines, with one shift; it is `down` then.
+static int goes_by_groups(tn_hx_blocks *blocks, const tn_hx_value *y)
 {
-    int lines = blocks->kernel == 3 && y->planes >= LEAST_PLANES && y->height >= ROWS && y->height * y->pitch <= MOST_PIXELS;
+    int alike = blocks->kernel == 3 && y->planes >= LEAST_PLANES && y->height >= ROWS && y->height * y->pitch <= MOST_PIXELS;
+    blocks->down = -1;
     for (int32_t c = 0; c < 4 * y->planes; c++) {
-        lines &= blocks->ways[c / 4] >= BY_LINE && blocks->channels[c].line.down == blocks->channels[0].line.down;
+        const int32_t down = blocks->channels[c].line.down;
+        if (blocks->ways[c / 4] < BY_LINE) {
+            blocks->n_others += c % 4 == 0;
+            continue;
+        }
+        alike &= blocks->down < 0 || blocks->down == down;
+        blocks->down = down;
     }
-    return lines;
+    return alike && blocks->down >= 0 && tn_hx_columns_few(blocks->n_others, y->planes);
 }
 
 // Results of a strip: the last lanes have no neighbours.
@@ -127,17 +134,18 @@ static int32_t rounds_of(const tn_hx_blocks *b, const tn_hx_value *y) { return s
 static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, const tn_hx_value *x, const tn_hx_value *y)
 {
     const int32_t first = group * b->group, strips = strips_of(b, y), rounds = b->rounds;
-    int32_t plain = 0;
+    int32_t plain = 0, all = 0;
     for (int32_t i = 0; i < n; i++) {
-        plain += b->ways[first + i] != BY_EVEN_LINE;
+        plain += b->ways[first + i] == BY_LINE;
+        all += b->ways[first + i] >= BY_LINE;
     }
-    const int apart = tn_hx_columns_apart(plain, n);
+    const int apart = tn_hx_columns_apart(plain, all);
     for (int even = 0; even < 2; even++) {
         tn_hx_blocks_record *const begin = first_record(b, group, even), *to = begin;
         for (int32_t k = 0; k < n * rounds; k++) {
             const int32_t i = k / rounds, at = strip_at(b, y, k % strips), next = k % rounds / strips * ROWS;
             const int32_t row = next + ROWS > y->height ? y->height - ROWS : next;
-            if ((!apart || b->ways[first + i] == BY_EVEN_LINE) == even) {
+            if (b->ways[first + i] >= BY_LINE && (!apart || b->ways[first + i] == BY_EVEN_LINE) == even) {
                 set_record(to++, b->channels + 4 * (first + i), i * (int32_t)x->plane_bytes + 8 * (row * x->pitch + at),
                            i * (int32_t)y->plane_bytes + 4 * (row * y->pitch + at));
             }
@@ -146,7 +154,7 @@ static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, const tn_hx_val
             begin[-1 - i] = *begin;
             to[i] = to[-1];
         }
-        b->plain[group] = even ? b->plain[group] : (uint16_t)(to - begin);
+        (even ? b->gaps : b->plain)[group] = (uint16_t)(to - begin);
     }
 }
 
@@ -158,9 +166,16 @@ static uint32_t prepare_records(tn_hx_graph *graph, tn_hx_blocks *b, const tn_hx
     const int32_t groups = (y->planes + b->group - 1) / b->group;
     b->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * b->share) * sizeof *b->records);
     b->plain = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *b->plain);
+    b->gaps = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *b->gaps);
     b->clamps = tn_hx_pool_take(&graph->pool, 4 * TN_HX_VECTOR);
-    if (!b->records || !b->plain || !b->clamps) {
+    b->others = tn_hx_pool_take(&graph->pool, (uint32_t)b->n_others * sizeof *b->others);
+    if (!b->records || !b->plain || !b->gaps || !b->clamps || !b->others) {
         return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t plane = 0, k = 0; plane < y->planes; plane++) {
+        if (b->ways[plane] < BY_LINE) {
+            b->others[k++] = plane;
+        }
     }
     for (int32_t group = 0; group < groups; group++) {
         const int32_t left = y->planes - group * b->group;
@@ -388,15 +403,15 @@ void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int3
     tn_hx_fill_plane(y, to);
 }
 
-void tn_hx_blocks_planes(const tn_hx_blocks *blocks, int32_t plane, int32_t n, const tn_hx_value *x, const uint8_t *from, const tn_hx_value *y,
-                         uint8_t *to)
+void tn_hx_blocks_planes(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, int32_t n, const tn_hx_value *x, const uint8_t *from,
+                         const tn_hx_value *y, uint8_t *to)
 {
-    const int32_t group = plane ? plane / blocks->group : 0, down = blocks->channels[0].line.down, all = n * blocks->rounds;
+    const int32_t group = plane ? plane / blocks->group : 0, down = blocks->down;
     tn_hx_columns_job job = {.x = from + 4 * blocks->first, .to = to, .row = 4 * x->pitch, .to_row = 4 * y->pitch, .down = down,
                              .clamps = blocks->clamps, .odd = y->zero & 1 ? 0 : 0x00010001 << down, .bits = ((2 << down) - 1) * 0x00010001};
     static void (*const loops[2])(const tn_hx_columns_job *) = {tn_hx_columns_blocks, tn_hx_columns_blocks_even};
     for (int even = 0; even < 2; even++) {
-        const int32_t rounds = even ? all - blocks->plain[group] : blocks->plain[group];
+        const int32_t rounds = (even ? blocks->gaps : blocks->plain)[group];
         job.records = first_record(blocks, group, even);
         job.rounds = rounds + 1;
         if (rounds) {
@@ -408,6 +423,12 @@ void tn_hx_blocks_planes(const tn_hx_blocks *blocks, int32_t plane, int32_t n, c
     } else {
         for (int32_t i = 0; i < n; i++) {
             tn_hx_fill_plane(y, to + (uint32_t)i * y->plane_bytes);
+        }
+    }
+    for (int32_t k = 0; k < blocks->n_others; k++) {
+        const int32_t i = blocks->others[k] - plane;
+        if (i >= 0 && i < n) {
+            tn_hx_blocks_plane(blocks, attr, plane + i, x, from + (uint32_t)i * x->plane_bytes, y, to + (uint32_t)i * y->plane_bytes);
         }
     }
 }

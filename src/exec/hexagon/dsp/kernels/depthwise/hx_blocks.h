@@ -30,12 +30,14 @@ typedef struct tn_hx_blocks {
     const uint8_t *modes;        // [planes]: of hx_requant.h
     int32_t kernel;
     int32_t first;               // flat pixel of x under the upper left tap of the first pixel
-    // Planes that all have lines with one shift are done by groups.
+    // Planes that almost all have lines with one shift are done by groups.
     int32_t group;               // planes done at once
     int32_t rounds;              // that a plane takes
     int32_t share;               // records of a group
     tn_hx_blocks_record *records;   // NULL: one by one
-    uint16_t *plain;             // [groups]: rounds without a gap, which come first
+    uint16_t *plain, *gaps;      // [groups]: rounds without a gap, which come first, and the others
+    int32_t down;                // of their lines
+    int32_t n_others, *others;   // planes without
     uint8_t *clamps;             // [4][vector]
 } tn_hx_blocks;
 
@@ -48,7 +50,7 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
 void tn_hx_blocks_plane(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, const tn_hx_value *x, const uint8_t *from,
                         const tn_hx_value *y, uint8_t *to);
 // The n planes of a group from `plane` on; from, to: of the first.
-void tn_hx_blocks_planes(const tn_hx_blocks *blocks, int32_t plane, int32_t n, const tn_hx_value *x, const uint8_t *from, const tn_hx_value *y,
-                         uint8_t *to);
+void tn_hx_blocks_planes(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int32_t plane, int32_t n, const tn_hx_value *x, const uint8_t *from,
+                         const tn_hx_value *y, uint8_t *to);
 
 #endif

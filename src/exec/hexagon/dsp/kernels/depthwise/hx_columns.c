@@ -10,7 +10,7 @@
 // where the last pixel of a row is padding, which is what the two columns beside the last one read. A round gives four rows of 30 pixels, eight of
 // 16, or a plane of up to seven rows of 8; the last one of a plane ends with it and may do again what the one before did. A loop goes over all
 // rounds of a group of planes, each of which has a record with weights and lines of four channels; planes with a gap in a line (hx_line.h) come
-// after the others. Quarters have fewer packets than would make vectors of all constants, so where lines begin is kept as vectors; without gaps
+// after the others, and the few that have none are done another way. Quarters have fewer packets than would make vectors of all constants, so where lines begin is kept as vectors; without gaps
 // their planes are gone over as they lie.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/depthwise/hx_columns.h"
@@ -20,6 +20,7 @@
 
 // Packets of a round here, and of one of hx_planar_planes.S with what takes planes apart and puts them together.
 enum { QUARTER_ROUND = 29, ROUND = 53, PLANAR_ROUND = 16, LEAST_PLANES = 4, GROUP_BYTES = 1 << 20, LEAST_PLAIN = 20, MOST_WIDE = 30, MOST_HIGH = 1024 };
+enum { LINES_TO_NONE = 12 };     // so many planes and more have lines for one that has none, which takes some times as long
 
 static int32_t find_across(const tn_hx_planar *p, const tn_hx_node *node, const tn_hx_value *x, const tn_hx_value *y)
 {
@@ -93,6 +94,8 @@ static void set_record(const tn_hx_columns *columns, int32_t at, const tn_hx_pla
 
 static int has_gap(const tn_hx_planar_channel *c) { return (c[0].line.limit | c[1].line.limit | c[2].line.limit | c[3].line.limit) != 0; }
 
+int tn_hx_columns_few(int32_t without, int32_t planes) { return without * LINES_TO_NONE <= planes; }
+
 int tn_hx_columns_apart(int32_t plain, int32_t n) { return plain == n || plain >= LEAST_PLAIN; }
 
 // Enough of it for rounds of which nothing is kept.
@@ -110,17 +113,19 @@ static int32_t first_record(const tn_hx_columns *c, int32_t group, int even)
 static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, int32_t n, const tn_hx_value *y)
 {
     const tn_hx_planar_channel *channels = p->channels + 4 * group * c->group;
-    int32_t plain = 0;
+    int32_t plain = 0, all = 0;
     for (int32_t i = 0; i < n; i++) {
-        plain += !has_gap(channels + 4 * i);
+        const int fits = p->fits[group * c->group + i];
+        all += fits;
+        plain += fits && !has_gap(channels + 4 * i);
     }
-    const int apart = tn_hx_columns_apart(plain, n);
+    const int apart = tn_hx_columns_apart(plain, all);
     for (int even = 0; even < 2; even++) {
         const int32_t begin = first_record(c, group, even);
         int32_t to = begin;
         for (int32_t k = 0; k < n * c->positions; k++) {
             const int32_t i = k / c->positions, plane = i * (int32_t)y->plane_bytes, at = plane + 4 * row_at(c, y, k % c->positions) * y->pitch;
-            if ((!apart || has_gap(channels + 4 * i)) == even) {
+            if (p->fits[group * c->group + i] && (!apart || has_gap(channels + 4 * i)) == even) {
                 set_record(c, to++, channels + 4 * i, at, c->across == 16 ? plane + beside_at(c, y, k % c->positions) : at);
             }
         }
@@ -128,7 +133,7 @@ static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, in
             copy_record(c, begin - 1 - i, begin);
             copy_record(c, to + i, to - 1);
         }
-        c->plain[group] = even ? c->plain[group] : (uint16_t)(to - begin);
+        (even ? c->gaps : c->plain)[group] = (uint16_t)(to - begin);
     }
 }
 
@@ -159,14 +164,26 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     if (!across || positions * (across > 8 ? ROUND : QUARTER_ROUND) >= 4 * PLANAR_ROUND * planar->slot / TN_HX_VECTOR) {
         return TN_HEX_WHY_NONE;
     }
+    int32_t without = 0;
     for (int32_t plane = 0; plane < y->planes; plane++) {
-        if (!tn_hx_planar_has_lines(planar, plane)) {
-            return TN_HEX_WHY_NONE;
-        }
+        without += !tn_hx_planar_has_lines(planar, plane);
+    }
+    if (!tn_hx_columns_few(without, y->planes)) {
+        return TN_HEX_WHY_NONE;
     }
     tn_hx_columns *c = planar->columns = tn_hx_pool_take(&graph->pool, sizeof *c);
     if (!c) {
         return TN_HEX_WHY_LIMIT;
+    }
+    c->others = tn_hx_pool_take(&graph->pool, (uint32_t)without * sizeof *c->others);
+    if (!c->others) {
+        return TN_HEX_WHY_LIMIT;
+    }
+    for (int32_t plane = 0; plane < y->planes; plane++) {
+        planar->fits[plane] = (uint8_t)tn_hx_planar_has_lines(planar, plane);
+        if (!planar->fits[plane]) {
+            c->others[c->n_others++] = plane;
+        }
     }
     c->across = across;
     c->positions = positions;
@@ -180,8 +197,9 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     c->records = tn_hx_pool_take(&graph->pool, (uint32_t)(groups * c->share * c->record));
     c->starts = across == 8 ? tn_hx_pool_take(&graph->pool, (uint32_t)(groups * c->share) * 4 * TN_HX_VECTOR) : c->records;
     c->plain = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *c->plain);
+    c->gaps = tn_hx_pool_take(&graph->pool, (uint32_t)groups * sizeof *c->gaps);
     c->clamps = tn_hx_pool_take(&graph->pool, 4 * TN_HX_VECTOR);
-    if (!c->records || !c->starts || !c->plain || !c->clamps) {
+    if (!c->records || !c->starts || !c->plain || !c->gaps || !c->clamps) {
         return TN_HEX_WHY_LIMIT;
     }
     for (int32_t group = 0; group < groups; group++) {
@@ -219,7 +237,7 @@ void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, 
                              .odd = planar->line.odd * 0x00010001, .bits = ((2 << planar->line.down) - 1) * 0x00010001,
                              .x_zero = (int32_t)((uint32_t)planar->x_zero * 0x01010101u), .zero = (int32_t)((uint32_t)planar->zero * 0x01010101u)};
     for (int even = 0; even < 2; even++) {
-        const int32_t rounds = even ? n * c->positions - c->plain[group] : c->plain[group];
+        const int32_t rounds = (even ? c->gaps : c->plain)[group];
         const int32_t first = first_record(c, group, even);
         job.records = c->records + first * c->record;
         job.starts = c->starts + first * 4 * TN_HX_VECTOR;

@@ -54,16 +54,19 @@ struct tn_hx_columns {
     int32_t across;              // pixels of a row in a vector: 8, 16, 32
     int32_t positions;           // rounds that a plane takes
     int32_t ends;                // 1: the loop does not write the vectors before and after a plane
+    int32_t n_others, *others;   // planes without lines
     int32_t group;               // planes done at once
     int32_t share;               // records of a group
     int32_t record;              // bytes
     uint8_t *records, *starts;   // starts: of quarters
-    uint16_t *plain;             // [groups]: rounds without a gap, which come first
+    uint16_t *plain, *gaps;      // [groups]: rounds without a gap, which come first, and the others
     uint8_t *clamps;             // [4][vector]
 };
 
-// Makes planar->columns where all planes have lines and go faster this way.
+// Makes planar->columns where almost all planes have lines and go faster this way; the others do not fit then.
 uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node);
+// Whether so few planes have no lines that the others are done without them.
+int tn_hx_columns_few(int32_t without, int32_t planes);
 // Whether planes without a gap, so many of n, go by a loop of their own: one more begins for it.
 int tn_hx_columns_apart(int32_t plain, int32_t n);
 // As many planes to a tile as a thread has, but not more than fit into its part of the cache.

@@ -12,7 +12,7 @@
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/hx_conv.h"
 #include "exec/hexagon/dsp/kernels/depthwise/hx_blocks.h"
-#include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
+#include "exec/hexagon/dsp/kernels/depthwise/hx_columns.h"
 #include "exec/hexagon/dsp/rt/rt.h"
 #include "exec/hexagon/wire/hex_control.h"
 
@@ -344,6 +344,13 @@ static void run_plane(depthwise_run *run, int32_t plane)
     spans[plan->rows ? 2 : plan->taps.n == 9][plan->modes[plane]](&t, 0, run->vectors);
 }
 
+// A plane that those around it leave out.
+static void run_other(depthwise_run *run, int32_t plane)
+{
+    run_plane(run, plane);
+    tn_hx_fill_plane(run->y, tn_hx_plane(run->y, run->image, plane));
+}
+
 static void run_tile(void *context, uint32_t index)
 {
     depthwise_run *run = context;
@@ -351,7 +358,8 @@ static void run_tile(void *context, uint32_t index)
     const int32_t group = plan->planar ? plan->planar->group : plan->blocks ? plan->blocks->group : 1, first = (int32_t)index * group;
     const int32_t n = run->y->planes - first < group ? run->y->planes - first : group;
     if (plan->blocks && plan->blocks->records) {
-        tn_hx_blocks_planes(plan->blocks, first, n, run->x, tn_hx_plane(run->x, run->image, first), run->y, tn_hx_plane(run->y, run->image, first));
+        tn_hx_blocks_planes(plan->blocks, run->attr, first, n, run->x, tn_hx_plane(run->x, run->image, first), run->y,
+                            tn_hx_plane(run->y, run->image, first));
         return;
     }
     if (plan->blocks) {
@@ -362,15 +370,17 @@ static void run_tile(void *context, uint32_t index)
     if (plan->planar && (plan->planar->slot || plan->planar->fits[first])) {
         run_planar(run, first, n);
     }
-    if (plan->planar && plan->planar->columns) {   // all planes fit
-        return;
+    const tn_hx_columns *columns = plan->planar ? plan->planar->columns : NULL;
+    for (int32_t i = 0; columns && i < columns->n_others; i++) {
+        if (columns->others[i] >= first && columns->others[i] < first + n) {
+            run_other(run, columns->others[i]);
+        }
     }
-    for (int32_t plane = first; plane < first + n; plane++) {
+    for (int32_t plane = first; plane < first + n && !columns; plane++) {
         if (!plan->planar) {
             run_plane(run, plane);
         } else if (!plan->planar->fits[plane]) {
-            run_plane(run, plane);
-            tn_hx_fill_plane(run->y, tn_hx_plane(run->y, run->image, plane));
+            run_other(run, plane);
         }
     }
 }

@@ -67,7 +67,7 @@ typedef struct tn_hx_columns tn_hx_columns;   // hx_columns.h
 typedef struct tn_hx_planar {
     tn_hx_planar_channel *channels;
     tn_hx_planar_job *jobs;      // of the channels of large images; x and to are those of the thread that does the plane
-    uint8_t *fits;               // [planes]: the plane can be done this way
+    uint8_t *fits;               // [planes]: the plane is done this way
     uint16_t *alike;             // [4 * planes]: so many channels up to this one are requantised alike
     uint8_t *records;            // of all channels
     int32_t record;              // bytes
