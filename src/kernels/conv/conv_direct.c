@@ -707,13 +707,13 @@ tn_status tn_conv_direct_run(const tn_call *call, const tn_tiles *tiles)
     if (d->padded_floats > 0) {
         padding p = {d, j.x, call->scratch};
         const int64_t planes = s->n * s->groups * d->blocks_in;
-        tn_workers_run(workers, pad_items, &p, (size_t)planes, (size_t)tn_tile_item((double)d->plane / 10.0, planes, 1.0, tn_workers_count(workers)));
+        tn_workers_run(workers, pad_items, &p, (size_t)planes, (size_t)tn_tile_item((double)d->plane / 10.0, planes, 1, tn_workers_count(workers)));
         j.x = call->scratch;
     }
     const double steps = (double)(s->cg * s->kernel[1] * s->kernel[2]);
     const double tile_ns = 20.0 + steps * tn_tile_cost(d->facts, tn_tile_cuts(s->out[2], d->cuts), TN_MIN(d->vectors, d->oc_chunk * d->q), d->q);
     const int64_t tiles_row = s->out[1] * d->cuts;
-    j.tiles_item = tn_tile_item(tile_ns, tiles_row, (double)j.chunks * (double)(s->n * s->groups), tn_workers_count(workers));
+    j.tiles_item = tn_tile_item(tile_ns, tiles_row, j.chunks * s->n * s->groups, tn_workers_count(workers));
     j.items_row = (tiles_row + j.tiles_item - 1) / j.tiles_item;
     tn_workers_run(workers, run_items, &j, (size_t)(s->n * s->groups * j.chunks * j.items_row), 1);
     return TN_OK;

@@ -356,7 +356,7 @@ tn_status tn_conv_plain_run(const tn_call *call, const tn_tiles *tiles)
     j.cuts_item = images * d->panels >= 4 * (int64_t)threads || threads == 1 ? d->cuts : TN_MAX(1, d->cuts / (2 * (int64_t)threads));
     j.items_m = (d->cuts + j.cuts_item - 1) / j.cuts_item;
     const double panel_ns = 50.0 + (double)d->k * tn_tile_cost(d->facts, tn_tile_cuts(d->s.mg, d->cuts) * j.cuts_item, d->q, d->q);
-    j.panels_item = tn_tile_item(panel_ns, d->panels, (double)(images * j.items_m), threads);
+    j.panels_item = tn_tile_item(panel_ns, d->panels, images * j.items_m, threads);
     j.panels_item = (j.panels_item + d->panel_chunk - 1) / d->panel_chunk * d->panel_chunk;
     j.items_p = (d->panels + j.panels_item - 1) / j.panels_item;
     tn_workers_run(workers, run_items, &j, (size_t)(images * j.items_m * j.items_p), 1);

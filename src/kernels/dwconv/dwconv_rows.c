@@ -137,12 +137,12 @@ tn_status tn_dwconv_run(const tn_call *call, tn_dwconv_rows rows)
         .rows = rows,
     };
     const double row_ns = 10.0 + (double)s->out[2] * (double)(s->kernel[1] * s->kernel[2]) * d->block / 100.0;
-    j.rows_item = tn_tile_item(row_ns, s->out[1], (double)(s->n * d->blocks), tn_workers_count(call->workers));
+    j.rows_item = tn_tile_item(row_ns, s->out[1], s->n * d->blocks, tn_workers_count(call->workers));
     j.items = (s->out[1] + j.rows_item - 1) / j.rows_item;
     // Short planes go several to an item.
     const double item_ns = row_ns * (double)j.rows_item;
     const int64_t total = s->n * d->blocks * j.items;
     tn_workers_run(call->workers, run_items, &j, (size_t)total,
-                   (size_t)tn_tile_item(item_ns, total, 1.0, tn_workers_count(call->workers)));
+                   (size_t)tn_tile_item(item_ns, total, 1, tn_workers_count(call->workers)));
     return TN_OK;
 }

@@ -4,6 +4,8 @@
 // Ownership: const data. Threads: any.
 #include "kernels/gemm/tile.h"
 
+#include "base/macros.h"
+
 #include <math.h>
 
 // AVX-512: 32 registers of 16. AVX2: 16 registers of 8. Portable: 16-byte vectors and 16 of them at least. fma_per_ns is that of
@@ -72,12 +74,27 @@ int tn_tile_choose_q(const tn_tile_facts *facts, int64_t rows, int64_t vectors)
 
 #define ITEM_NS_MOST 40000.0
 #define ITEM_NS_LEAST 4000.0
+#define SHARED_NS_LEAST 2000.0   // where threads share the items
 #define ITEMS_PER_THREAD 6.0
+#define SHORTER_MOST 8           // tiles that an item may lose for equal shares
 
-int64_t tn_tile_item(double tile_ns, int64_t tiles, double times, unsigned threads)
+int64_t tn_tile_item(double tile_ns, int64_t tiles, int64_t times, unsigned threads)
 {
-    const double all = tile_ns * (double)tiles * times;
-    const double each = fmax(ITEM_NS_LEAST, fmin(ITEM_NS_MOST, all / (ITEMS_PER_THREAD * threads)));
-    const double count = each / tile_ns;
-    return count >= (double)tiles ? tiles : count <= 1.0 ? 1 : (int64_t)count;
+    const double all = tile_ns * (double)tiles * (double)times, least = threads > 1 ? SHARED_NS_LEAST : ITEM_NS_LEAST;
+    const double count = fmax(least, fmin(ITEM_NS_MOST, all / (ITEMS_PER_THREAD * threads))) / tile_ns;
+    const int64_t most = count >= (double)tiles ? tiles : count <= 1.0 ? 1 : (int64_t)count;
+    const int64_t items = tn_tile_cuts(tiles, most) * times;
+    if (threads == 1 || items <= 1 || (double)items >= ITEMS_PER_THREAD * threads) {
+        return most;
+    }
+    // Few items: of the length with which the longest share is shortest.
+    int64_t item = most, least_share = INT64_MAX;
+    for (int64_t length = most; length > most / 2 && length > most - SHORTER_MOST; length--) {
+        const int64_t share = tn_tile_cuts(tn_tile_cuts(tiles, length) * times, threads) * length;
+        if (share < least_share) {
+            item = length;
+            least_share = share;
+        }
+    }
+    return item;
 }

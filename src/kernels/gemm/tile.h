@@ -126,8 +126,9 @@ static inline int64_t tn_tile_cut(int64_t total, int64_t count, int64_t i)
 }
 
 // How many of `tiles` tiles of `tile_ns` nanoseconds make one item of work for a thread: items are long enough to be worth handing
-// out, and several for each thread, `times` being the number of such rows of tiles.
-int64_t tn_tile_item(double tile_ns, int64_t tiles, double times, unsigned threads);
+// out, and several for each thread, `times` being the number of such rows of tiles. Few items are a little shorter where threads get more
+// equal shares so.
+int64_t tn_tile_item(double tile_ns, int64_t tiles, int64_t times, unsigned threads);
 
 // Vectors in a group of packed columns that suits `rows` rows and `vectors` vectors of columns.
 int tn_tile_choose_q(const tn_tile_facts *facts, int64_t rows, int64_t vectors);
