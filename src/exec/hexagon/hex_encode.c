@@ -366,6 +366,15 @@ void tn_hex_relabel(tn_hex_encoder *e, uint32_t from, uint32_t to)
     tn_hex_node_end(e);
 }
 
+uint32_t tn_hex_bytes(tn_hex_encoder *e, const tn_tensor *tensor, int32_t zero)
+{
+    const uint32_t dtype = tn_hex_dtype(tensor->dtype);
+    const uint32_t constant = tn_hex_constant(e, dtype, tensor->shape.rank, tensor->shape.dims, tensor->data, (size_t)tn_tensor_count(tensor));
+    const uint32_t value = tn_hex_temporary(e, dtype, zero, &tensor->shape);
+    tn_hex_relabel(e, constant, value);
+    return value;
+}
+
 static uint32_t value_id(tn_hex_encoder *e, const tn_value *value)
 {
     tn_hex_value *known = &e->values[value->id];

@@ -53,6 +53,9 @@ uint32_t tn_hex_temporary(tn_hex_encoder *e, uint32_t dtype, int32_t zero, const
 // An identity as a table: the bytes of `from` as those of `to`, which has another zero point.
 void tn_hex_relabel(tn_hex_encoder *e, uint32_t from, uint32_t to);
 
+// A constant of bytes as a value: constants have no zero point on the wire.
+uint32_t tn_hex_bytes(tn_hex_encoder *e, const tn_tensor *tensor, int32_t zero);
+
 void tn_hex_node_begin(tn_hex_encoder *e, int op);     // TN_HEX_OP_*
 void tn_hex_operand(tn_hex_encoder *e, uint32_t id);   // all operands, then all results, then attributes
 void tn_hex_result(tn_hex_encoder *e, uint32_t id);

@@ -108,13 +108,15 @@ static tn_status quantise_part(tn_graph *graph, tn_pass_context *context, tn_nod
     return tn_insert_node(graph, context, node, node, &tn_op_quantize_linear, &attr, in, node->n_in, node->out[0]->dtype, &shape, out);
 }
 
-tn_status tn_raise_quantise(tn_graph *graph, tn_pass_context *context, tn_node *node)
+// One step. *raised: the quantise that stands before the movement now, where there is one movement and one operand of it; else NULL.
+static tn_status raise_once(tn_graph *graph, tn_pass_context *context, tn_node *node, tn_node **raised)
 {
     tn_quantised y;
     tn_node *from[TN_QUANT_CHAIN + 1];
     tn_value *in[TN_MAX_IN];
     double low, high;
     int n_from = 0;
+    *raised = NULL;
     if (!tn_quantises_any(node, &y)) {
         return TN_OK;
     }
@@ -124,10 +126,20 @@ tn_status tn_raise_quantise(tn_graph *graph, tn_pass_context *context, tn_node *
         return TN_OK;
     }
     memcpy(in, move->in, (size_t)move->n_in * sizeof *in);
-    for (int i = 0; i < parts_of(move); i++) {
+    const int parts = parts_of(move);
+    for (int i = 0; i < parts; i++) {
         TN_TRY(quantise_part(graph, context, node, from, n_from, move->in[i], &in[i]));
     }
+    *raised = parts == 1 ? in[0]->producer : NULL;
     from[n_from++] = move;
     return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = move->op, .attr = move->attr, .in = in, .n_in = move->n_in,
                                                          .from = from, .n_from = n_from}, NULL);
+}
+
+tn_status tn_raise_quantise(tn_graph *graph, tn_pass_context *context, tn_node *node)
+{
+    for (int i = 0; node && i < MOST_STEPS; i++) {
+        TN_TRY(raise_once(graph, context, node, &node));
+    }
+    return TN_OK;
 }

@@ -381,6 +381,24 @@ static void test_other_type(void **state)
     form_one("  %m = max_pool(%x) {kernel=[2,2], strides=[2,2]}\n  %d = sigmoid(%m)\n", "int8", "0.0039", "-128", 50);
 }
 
+// What does not change is joined to what does, of either scale and with movement behind.
+static void test_join_constant(void **state)
+{
+    static const char *const joins[] = {
+        "  %c = dequantize_linear(%p: const uint8[1,3,12,12], %xs, %xz)\n  %d = concat(%c, %x) {axis=1}\n",
+        "  %c = dequantize_linear(%p: const uint8[1,8,1,12], %ps: const float32[](0.013), %pz: const uint8[](77))\n"
+        "  %j = concat(%x, %c) {axis=2}\n  %d = transpose(%j) {perm=[0,3,1,2]}\n",
+        "  %c = dequantize_linear(%p: const uint8[1,8,12,2], %ps: const float32[](0.013), %pz: const uint8[](77))\n"
+        "  %j = concat(%x, %c, %x) {axis=3}\n  %d = slice(%j, %s: const int64[1](3), %e: const int64[1](25), %a: const int64[1](3), %t: const int64[1](2))\n",
+    };
+    if (!hex_bench_present()) {
+        skip();
+    }
+    for (size_t i = 0; i < TN_COUNT(joins); i++) {
+        form_one(joins[i], "uint8", i ? "0.017" : "0.02", i ? "30" : "120", 8);
+    }
+}
+
 // ---- products of two values ----
 
 static void product_one(const char *a, const char *b, const char *scale, bool is_signed, bool bound)
@@ -526,6 +544,6 @@ int main(void)
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_deconv), cmocka_unit_test(test_resize), cmocka_unit_test(test_resize_roundings),
                                        cmocka_unit_test(test_resize_wide),
                                        cmocka_unit_test(test_resize_floats), cmocka_unit_test(test_norm), cmocka_unit_test(test_norm_floats), cmocka_unit_test(test_norm_written),
-                                       cmocka_unit_test(test_mean), cmocka_unit_test(test_other_type), cmocka_unit_test(test_product), cmocka_unit_test(test_attention)};
+                                       cmocka_unit_test(test_mean), cmocka_unit_test(test_other_type), cmocka_unit_test(test_join_constant), cmocka_unit_test(test_product), cmocka_unit_test(test_attention)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -110,38 +110,13 @@ static bool match_pair(const tn_query *query, const char **why)
     return true;
 }
 
-// An operand that is a constant has no id yet.
-static uint32_t byte_operand(tn_hex_encoder *e, const tn_query *query, int i, uint32_t id, int32_t zero)
-{
-    const tn_tensor *tensor = query->in[i];
-    if (!tensor->data) {
-        return id;
-    }
-    // Constants carry no zero point on the wire: a table gives one to a value that holds the same bytes.
-    static const int64_t dims[1] = {256};
-    uint8_t table[256];
-    for (int b = 0; b < 256; b++) {
-        table[b] = (uint8_t)b;
-    }
-    const uint32_t constant = tn_hex_constant(e, tn_hex_dtype(tensor->dtype), tensor->shape.rank, tensor->shape.dims, tensor->data,
-                                              (size_t)tn_tensor_count(tensor));
-    const uint32_t identity = tn_hex_constant(e, TN_HEX_U8, 1, dims, table, sizeof table);
-    const uint32_t value = tn_hex_temporary(e, tn_hex_dtype(tensor->dtype), zero, &tensor->shape);
-    tn_hex_node_begin(e, TN_HEX_OP_LUT);
-    tn_hex_operand(e, constant);
-    tn_hex_operand(e, identity);
-    tn_hex_result(e, value);
-    tn_hex_node_end(e);
-    return value;
-}
-
 static void encode_pair(tn_hex_encoder *e, const tn_query *query, const uint32_t *in, const uint32_t *out)
 {
     const tn_qlinear_attr *attr = query->attr;
     const int op = query->op == &tn_op_qlinear_add ? TN_HEX_OP_ADD : query->op == &tn_op_qlinear_sub ? TN_HEX_OP_SUB : TN_HEX_OP_MUL;
     tn_requant_pair pair;
     tn_qpair_params(query->op, attr, query->in, query->n_in, query->out[0]->dtype, &pair);
-    const uint32_t a = byte_operand(e, query, 0, in[0], pair.a_zero), b = byte_operand(e, query, 3, in[3], pair.b_zero);
+    const uint32_t a = in[0] ? in[0] : tn_hex_bytes(e, query->in[0], pair.a_zero), b = in[3] ? in[3] : tn_hex_bytes(e, query->in[3], pair.b_zero);
     tn_hex_node_begin(e, op);
     tn_hex_operand(e, a);
     tn_hex_operand(e, b);

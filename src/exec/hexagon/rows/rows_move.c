@@ -80,15 +80,17 @@ static bool match_copy(const tn_query *query, const char **why)
 {
     const tn_copy_attr *attr = query->attr;
     *why = "movement of other types than bytes and int16";
+    int computed = 0;
     for (int i = 0; i < query->n_in; i++) {
-        if (!query->in[i] || !is_ours(query->in[i]) || query->in[i]->data) {
+        if (!query->in[i] || !is_ours(query->in[i]) || (query->in[i]->data && query->in[i]->dtype == TN_I16)) {
             return false;
         }
+        computed += !query->in[i]->data;
     }
     *why = "a copy of nothing, or of more boxes than the DSP takes";
     // Gaps are filled with the zero point, which values of 16 bits do not have.
     const bool zeros = query->out[0]->dtype != TN_I16 || (attr->regions->fill[0] == 0 && attr->regions->fill[1] == 0);
-    return query->n_in >= 1 && query->n_in <= TN_HEX_MAX_OPERANDS / 2 && attr->regions->count >= 1 && is_ours(query->out[0]) && zeros;
+    return computed > 0 && query->n_in <= TN_HEX_MAX_OPERANDS / 2 && attr->regions->count >= 1 && is_ours(query->out[0]) && zeros;
 }
 
 // The boxes over one operand, or over all laid end to end: base[i] is where operand i begins.
@@ -144,9 +146,13 @@ static void encode_copy(tn_hex_encoder *e, const tn_query *query, const uint32_t
     const uint32_t dtype = tn_hex_dtype(query->out[0]->dtype);
     const int axis = join_axis(query);
     int64_t base[TN_HEX_MAX_OPERANDS] = {0}, total = 0;
-    uint32_t from = in[0], to = out[0], parts[TN_HEX_MAX_OPERANDS];
+    uint32_t to = out[0], ids[TN_HEX_MAX_OPERANDS] = {0}, parts[TN_HEX_MAX_OPERANDS];
+    for (int i = 0; i < query->n_in; i++) {
+        ids[i] = query->in[i]->data ? tn_hex_bytes(e, query->in[i], e->zero_out) : in[i];
+    }
+    uint32_t from = ids[0];
     if (axis >= 0) {
-        concat(e, in, query->n_in, out[0], (uint32_t)axis);
+        concat(e, ids, query->n_in, out[0], (uint32_t)axis);
         return;
     }
     // A gap is filled with the zero point on the wire: where the copy fills with something else, its result gets that as its own.
@@ -164,7 +170,7 @@ static void encode_copy(tn_hex_encoder *e, const tn_query *query, const uint32_t
         base[i] = total;
         total += flat.dims[0];
         parts[i] = tn_hex_temporary(e, dtype, e->zero_out, &flat);
-        copy_all(e, in[i], parts[i], flat.dims[0]);
+        copy_all(e, ids[i], parts[i], flat.dims[0]);
     }
     if (query->n_in > 1) {
         const tn_shape flat = {1, {total}};
