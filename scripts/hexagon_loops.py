@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes hx_columns_loops.S: loops of the Hexagon vector unit whose rounds overlap.
+"""Writes hx_columns_begin.inc, hx_columns_loops.S and hx_columns_q31.S: loops of the Hexagon vector unit whose rounds overlap.
 
-usage: hexagon_loops.py FILE [--steps N] [--seed N] [--only LOOP]
+usage: hexagon_loops.py FOLDER [--steps N] [--seed N] [--only LOOP]
 
 A round is written here as what it computes: instructions, what each takes of a packet, and the webs (what lives in a register) that they
 make and read. scripts/hexagon_anneal.c, compiled by `cc`, places them in packets; registers are given here. The same seed gives the same
-file. Takes some minutes of processor time a loop; where no place is found other seeds are tried. With --only one loop of the file is written anew.
+file. Takes some minutes of processor time a loop; where no place is found other seeds are tried. With --only one loop of the files is written anew.
 """
 import argparse
 import os
@@ -16,17 +16,15 @@ import subprocess
 import sys
 import tempfile
 
-HEAD = '''// SPDX-License-Identifier: Apache-2.0
-// The loops of hx_columns.c and hx_blocks.c: a round is 128 pixels of the four channels of a plane (quarter, line: 64), whose constants it loads
-// itself. scripts/hexagon_loops.py says what a round is and writes such files, with as many packets in other places. A round is spread over two
-// (quarter, line: three); those before the first and behind the last read records that are there for it.
+LICENCE = '// SPDX-License-Identifier: Apache-2.0\n'
+BEGIN = LICENCE + '''// What the loops of hx_columns_loops.S and hx_columns_q31.S begin and end with.
 //
 //   void tn_hx_columns_...(const tn_hx_columns_job *job)
 //
 //   r26  records; m1 from one to the next    r28, r27  x and result of the first plane    r25, r24  one pixel, two (stride 2: a row)
 //   m0   from row to row (line: planes)      r5, r6    distances of shuffles              r7        down
 //   r4   where lines begin (quarter, line)
-//   v27..v30  clamps      v26, v31  padding of the result, of x      v23..v25  of a gap: -1, odd, bits
+//   v27..v30  clamps      v26, v31  padding of the result, of x      v23..v25  of a gap: -1, odd, bits; fixed_q31: v25 the zero point
     .text
 
     .macro begin record
@@ -53,6 +51,14 @@ HEAD = '''// SPDX-License-Identifier: Apache-2.0
     { dealloc_return }
     .endm
 '''
+
+# Files, and what is in them.
+HEADS = {'hx_columns_loops.S': '''// The loops of hx_columns.c and hx_blocks.c: a round is 128 pixels of the four channels of a plane (quarter, line: 64), whose constants it loads
+// itself. scripts/hexagon_loops.py says what a round is and writes such files, with as many packets in other places. A round is spread over two
+// (quarter, line: three); those before the first and behind the last read records that are there for it.
+''', 'hx_columns_q31.S': '''// As hx_columns_loops.S, requantised by the definition of fixed_q31 and not by lines. scripts/hexagon_loops.py writes such files.
+'''}
+INCLUDE = '#include "exec/hexagon/dsp/kernels/depthwise/hx_columns_begin.inc"\n'
 
 # What an instruction takes: places, memory, vector load, vector store, multipliers, permutation, shift, other vector units.
 SCALAR = (1, 0, 0, 0, 0, 0, 0, 0)
@@ -85,9 +91,9 @@ class Loop:
         if makes:
             self.webs[makes] = (kind, size)
 
-    def load_pair(self, name):
+    def load_pair(self, name, kind='r'):
         at = '++m1' if self.first == 'load ' + name else f'+#@{self.field}@'
-        self.add('load ' + name, MEMD, f'<{name}> = memd(r26{at})', name, kind='r', size=2)
+        self.add('load ' + name, MEMD, f'<{name}> = memd(r26{at})', name, kind=kind, size=2)
         self.field += 8
 
     def load_start(self, name, web):
@@ -152,8 +158,8 @@ def clamp(loop, row):
     loop.add('min ' + row, SIMPLE, f'<o{row}>.ub = vmin(<o{row}>.ub,v29.ub)', None, ['o' + row], ['max ' + row])
 
 
-def finish_sums(loop, rows, c, start, factor, takes=SHUFFLE):
-    """Sums, which are in webs of row and channel, shifted and added to copies of where their line begins. takes: of a copy of two."""
+def begin_sums(loop, rows, c, start, factor, takes):
+    """Copies of what the sums of a channel's rows begin with, or are added to; takes: of a copy of two. Returns what each row's use waits for."""
     loop.add('m' + c, MULTIPLY, f'<m{c}> = vsplat(<{factor}>)', 'm' + c, [factor.split('/')[0]])
     first, *others = [f'S{row}{c}' for row in rows]
     copies = ['copy ' + other for other in others[-2:]]
@@ -166,14 +172,47 @@ def finish_sums(loop, rows, c, start, factor, takes=SHUFFLE):
         loop.add(copies[0], takes, f'<{pair}> = vcombine(<{first}>,<{first}>)', pair, [first], ['start ' + c], size=2)
         loop.parts[others[0]], loop.parts[others[1]] = (pair, 0), (pair, 1)
     loop.add(copies[-1], SIMPLE, f'<{others[-1]}> = <{first}>', others[-1], [first], ['start ' + c])
-    for k, row in enumerate(rows):
+    return [copies if k == 0 else [copies[-1]] if k == len(rows) - 1 else [copies[0]] for k in range(len(rows))]
+
+
+def finish_sums(loop, rows, c, start, factor, takes=SHUFFLE):
+    """Sums, which are in webs of row and channel, shifted and added to where their line begins."""
+    for row, after in zip(rows, begin_sums(loop, rows, c, start, factor, takes)):
         web, text = loop.sum(row + c)
-        after = copies if k == 0 else [copies[-1]] if k == len(rows) - 1 else [copies[0]]
         loop.add(f'add {row}{c}', SHIFT, f'{text}.w += vasl(<{row}{c}>.w,<{factor}>)', None, [row + c, web, factor.split('/')[0]],
                  [f'{row}{c}2'] + after)
 
 
-def columns(shape, even):
+def add_product(loop, row, k, text, reads, after, begun):
+    """Of taps k with a word; begun: what q31 sums, which begin with a bias, wait for."""
+    if begun is None:
+        loop.add(f'{row}{k}', MULTIPLY, f'<{row}>.w {"+=" if k else "="} vrmpy({text})', None if k else row, reads + ([row] if k else []), after)
+    else:
+        web, total = loop.sum(row)
+        loop.add(f'{row}{k}', MULTIPLY, f'{total}.w += vrmpy({text})', None, reads + [web], after if k else begun)
+
+
+def requantise_q31(loop, pairs):
+    """By definition: halves round away from zero. Pairs of rows are narrowed together."""
+    for upper, lower in pairs:
+        for c in 'abcd':
+            for row in (upper + c, lower + c):
+                web, text = loop.sum(row)
+                loop.add('z' + row, MULTIPLY_ALL, f'<z{row}>.w = vmpye({text}.w,<m{c}>.uh)', 'z' + row, [web, 'm' + c], [row + '2'])
+                loop.add('y' + row, MULTIPLY_ALL, f'<z{row}>.w += vmpyo({text}.w,<m{c}>.h):<<1:rnd:sat:shift', None, ['z' + row, web, 'm' + c], ['z' + row])
+                loop.add('x' + row, SHIFT, f'<z{row}>.w += vasr(<z{row}>.w,r7)', None, ['z' + row], ['y' + row])
+            shifts, k = ('shiftac' if c in 'ac' else 'shiftbd'), int(c in 'cd')
+            loop.add('h' + upper + c, SHIFT, f'<h{upper}{c}>.h = vasr(<z{lower}{c}>.w,<z{upper}{c}>.w,<{shifts}/{k}>):rnd:sat', 'h' + upper + c,
+                     ['z' + upper + c, 'z' + lower + c, shifts], ['x' + upper + c, 'x' + lower + c])
+            loop.add('i' + upper + c, SIMPLE, f'<h{upper}{c}>.h = vadd(<h{upper}{c}>.h,v25.h):sat', None, ['h' + upper + c], ['h' + upper + c])
+        for a, b in ('ab', 'cd'):
+            loop.add(f'u{upper}{a}', SIMPLE, f'<u{upper}{a}>.ub = vsat(<h{upper}{b}>.h,<h{upper}{a}>.h)', f'u{upper}{a}',
+                     [f'h{upper}{a}', f'h{upper}{b}'], [f'i{upper}{a}', f'i{upper}{b}'])
+        for row, which in ((upper, 'e'), (lower, 'o')):
+            loop.add('o' + row, SIMPLE, f'<o{row}>.h = vshuff{which}(<u{upper}c>.h,<u{upper}a>.h)', 'o' + row, [f'u{upper}a', f'u{upper}c'])
+
+
+def columns(shape, how):
     """Stride 1: four rows (row), eight of 16 pixels (half), a plane of eight (quarter; line: one plane after the other). Two rows from four of x."""
     small, in_order = shape in ('quarter', 'line'), shape == 'line'
     loop = Loop(136 if small else 152, 2 if small else 1, in_order)
@@ -182,7 +221,7 @@ def columns(shape, even):
     steps = 1 if small else 2
     if shape == 'row':
         for k in range(6):
-            loop.add(f'v{k}', ANY_LOAD, f'<v{k}> = vmemu(<x>++m0)', f'v{k}', ['x'], [f'v{k - 1}'] if k else [])
+            loop.add(f'v{k}', ANY_LOAD, f'<v{k}> = vmemu(<x>{"++m0" if k < 5 else "+#0"})', f'v{k}', ['x'], [f'v{k - 1}'] if k else [])
         rows = [(f'v{k}', f'<v{k}>') for k in range(6)]
     else:
         between = 1 if small else 2
@@ -212,6 +251,9 @@ def columns(shape, even):
             loop.load_pair(f't{c}{k}')
         if not small:
             loop.load_pair('line' + c)
+        start, factor = (None, f'factor{pair}/{pair.index(c)}') if small else (f'line{c}/0', f'line{c}/1')
+        results = [row + str(step) for step in range(steps) for row in 'UL']
+        begun = dict(zip(results, begin_sums(loop, results, c, start, factor, SHUFFLE))) if how == 'q31' else {}
         for step in range(steps):
             web = f'w{step}{pair}'
             word = f'<{web}/{pair.index(c)}>'
@@ -219,20 +261,21 @@ def columns(shape, even):
                 if k:
                     turned = f'r{step}{c}{k}'
                     loop.add(turned, PERMUTE, f'<{turned}> = vror({word},r{26 - k})', turned, [web])
-                for half, row in enumerate((f'U{step}{c}', f'L{step}{c}')):
-                    loop.add(f'{row}{k}', MULTIPLY, f'<{row}>.w {"+=" if k else "="} vrmpy({f"<{turned}>" if k else word}.ub,<t{c}{k}/{half}>.b)',
-                             None if k else row, [turned if k else web, f't{c}{k}'] + ([row] if k else []), [f'{row}{k - 1}'] if k else [])
-        start, factor = (None, f'factor{pair}/{pair.index(c)}') if small else (f'line{c}/0', f'line{c}/1')
-        finish_sums(loop, [row + str(step) for step in range(steps) for row in 'UL'], c, start, factor)
+                for half, row in enumerate((f'U{step}', f'L{step}')):
+                    add_product(loop, row + c, k, f'{f"<{turned}>" if k else word}.ub,<t{c}{k}/{half}>.b', [turned if k else web, f't{c}{k}'],
+                                [f'{row}{c}{k - 1}'] if k else [], begun.get(row))
+        if how != 'q31':
+            finish_sums(loop, results, c, start, factor)
     for pair in ('ac', 'bd') if small else ():
         loop.load_pair('factor' + pair)
-    finish_records(loop, even, [row + str(step) for step in range(steps) for row in 'UL'])
+    finish_records(loop, how, results)
     before = []
     for step in range(steps):
         if shape == 'row':
             for row in (f'U{step}', f'L{step}'):
                 clamp(loop, row)
-                loop.add('store ' + row, ANY_STORE, f'vmemu(<y>++m0) = <o{row}>', None, ['o' + row, 'y'], ['min ' + row] + before)
+                at = '++m0' if row != 'L1' else '+#0'
+                loop.add('store ' + row, ANY_STORE, f'vmemu(<y>{at}) = <o{row}>', None, ['o' + row, 'y'], ['min ' + row] + before)
                 before = ['store ' + row]
             continue
         r = f'r{step}'
@@ -263,14 +306,19 @@ def store(loop, to, text='', web=None, reads=(), after=()):
     loop.add(f'store {to}', LAST_STORE if web else STORE, f'{made}{when}vmem({at}) = {what}', web, reads, after)
 
 
-def finish_records(loop, even, rows):
+def finish_records(loop, how, rows):
+    if how == 'q31':
+        loop.load_pair('shiftac', 'l')
+        loop.load_pair('shiftbd', 'l')
+        requantise_q31(loop, list(zip(rows[::2], rows[1::2])))
+        return
     loop.load_pair('lower')
-    if even:
+    if how == 'even':
         loop.load_pair('limits')
-    requantise(loop, even, rows)
+    requantise(loop, how == 'even', rows)
 
 
-def blocks(even):
+def blocks(how):
     """Stride 2: four rows of a strip, from blocks of 2 x 2 pixels. The last row of x stays as pairs of channels, which weights of their own tell apart."""
     loop = Loop(120, 1)
     begin_plane(loop)
@@ -292,6 +340,7 @@ def blocks(even):
     for c in 'abcd':
         pair = 'ac' if c in 'ac' else 'bd'
         factor = f'factor{pair}/{pair.index(c)}'
+        begun = dict(zip(rows, begin_sums(loop, rows, c, f'u{c}/1', factor, SHUFFLE))) if how == 'q31' else {}
         for j, row in enumerate(rows):
             here, below = f'k{j}{pair}', f'k{j + 1}{pair}' if j < 3 else 'd8'
             block, under = f'<{here}/{pair.index(c)}>', f'<{below}/{pair.index(c) if j < 3 else int(pair == "bd")}>'
@@ -301,11 +350,12 @@ def blocks(even):
             k = row + c
             loop.add('e' + k, SIMPLE, f'<e{k}>.h = vshuffe({under}.h,{block}.h)', 'e' + k, [here, below])
             loop.add('r' + k, PERMUTE, f'<e{k}> = vror(<e{k}>,r25)', None, ['e' + k], ['e' + k])
-            loop.add(k + '0', MULTIPLY, f'<{k}>.w = vrmpy({block}.ub,<t{c}/0>.b)', k, [here, 't' + c])
-            loop.add(k + '1', MULTIPLY, f'<{k}>.w += vrmpy({under}.ub,<{low[0]}/{low[1]}>.b)', None, [k, below, low[0]], [k + '0'])
-            loop.add(k + '2', MULTIPLY, f'<{k}>.w += vrmpy(<e{k}>.ub,<{beside[0]}/{beside[1]}>.b)', None, [k, 'e' + k, beside[0]], [k + '1', 'r' + k])
-        finish_sums(loop, rows, c, f'u{c}/1', factor, MULTIPLY_ALL)
-    finish_records(loop, even, rows)
+            add_product(loop, k, 0, f'{block}.ub,<t{c}/0>.b', [here, 't' + c], [], begun.get(row))
+            add_product(loop, k, 1, f'{under}.ub,<{low[0]}/{low[1]}>.b', [below, low[0]], [k + '0'], begun.get(row))
+            add_product(loop, k, 2, f'<e{k}>.ub,<{beside[0]}/{beside[1]}>.b', ['e' + k, beside[0]], [k + '1', 'r' + k], begun.get(row))
+        if how != 'q31':
+            finish_sums(loop, rows, c, f'u{c}/1', factor, MULTIPLY_ALL)
+    finish_records(loop, how, rows)
     loop.field = 104
     for c in 'cd':
         loop.load_pair('last' + c)    # below, beside
@@ -360,7 +410,7 @@ def give_registers(loop, places, packets, registers, draw):
 
 def anneal(tool, loop, packets, registers, steps, seed):
     makers, readers, deps = loop.graph()
-    kinds = {'v': 0, 'r': 1, 'q': 2}
+    kinds = {'v': 0, 'r': 1, 'q': 2, 'l': 2}
     text = [f'{len(loop.ops)} {len(deps)} {len(loop.webs) + len(loop.near)} {packets} {loop.ahead + 1}', ' '.join(str(n) for n in registers)]
     text += [' '.join(str(t) for t in op[1][:7] + (sum(op[1][4:]),)) for op in loop.ops]
     text += [f'{a} {b}' for a, b in deps]
@@ -376,9 +426,12 @@ def anneal(tool, loop, packets, registers, steps, seed):
 def find(tool, name, shape, loop, packets, steps, seed):
     small = shape in ('quarter', 'line')
     fixed = {26, 27, 28, 29, 30, 31} if small else {26, 29, 30} if shape == 'half' else {29, 30}
-    fixed |= {23, 24, 25} if '_even' in name else set()
-    free = {'v': [r for r in range(32) if r not in fixed],
-            'r': [r for r in range(24) if r not in (4 if small else 5, 5, 6, 7)] + [6] * (not small) + [5] * (shape == 'row'), 'q': list(range(4))}
+    q31 = '_q31' in name
+    fixed |= {23, 24, 25} if '_even' in name else {25} if q31 else set()
+    scalars = [r for r in range(24) if r not in (4 if small else 5, 5, 6, 7) and not (q31 and r < 4)]
+    scalars += [6] * (not small) + [5] * (shape == 'row')
+    # Some shifts take only low scalars.
+    free = {'v': [r for r in range(32) if r not in fixed], 'r': scalars, 'l' if q31 else 'q': list(range(4))}
     for again in range(20):
         counts = (len(free['v']) - 1 - again % 3, len(free['r']) - 2 - again % 2, 4)
         places = anneal(tool, loop, packets, counts, steps, seed + again)
@@ -399,6 +452,7 @@ def write(name, shape, loop, packets, places, given):
         web, part = match.group(1), match.group(2)
         kind, size = loop.webs[web]
         at = given[web]
+        kind = 'r' if kind == 'l' else kind
         return f'{kind}{at + int(part)}' if part else f'{kind}{at + 1}:{at}' if size == 2 else f'{kind}{at}'
 
     body = [[] for _ in range(packets)]
@@ -436,30 +490,41 @@ def write(name, shape, loop, packets, places, given):
     return lines + ['    end', f'    .size {name}, . - {name}']
 
 
-# Shape, packets of a round, packets where lines have a gap.
-LOOPS = (('quarter', 29, 34), ('line', 28), ('half', 53, 64), ('row', 53, 63), ('blocks', 64, 76))
+# Shape, packets of a round, packets where lines have a gap, packets by the definition of fixed_q31.
+LOOPS = (('quarter', 29, 34, 32), ('line', 28), ('half', 53, 63, 62), ('row', 53, 63, 62), ('blocks', 64, 76, 71))
+HOW = ('', 'even', 'q31')
 
 
 def todo():
-    return [(f'tn_hx_columns_{which}' + ('_even' if even else ''), which, packets[even]) for even in (0, 1) for which, *packets in LOOPS
-            if even < len(packets)]
+    return [(f'tn_hx_columns_{which}' + (how and '_' + how), which, packets[k]) for k, how in enumerate(HOW) for which, *packets in LOOPS
+            if k < len(packets)]
 
 
 def make(name, shape):
-    return blocks('_even' in name) if shape == 'blocks' else columns(shape, '_even' in name)
+    how = next(how for how in ('even', 'q31', '') if name.endswith(how))
+    return blocks(how) if shape == 'blocks' else columns(shape, how)
+
+
+def write_files(folder, lines):
+    with open(os.path.join(folder, 'hx_columns_begin.inc'), 'w', encoding='ascii') as f:
+        f.write(BEGIN)
+    for file, head in HEADS.items():
+        loops = [line for name, *_ in todo() if ('_q31' in name) == ('_q31' in file) for line in lines[name]]
+        with open(os.path.join(folder, file), 'w', encoding='ascii') as f:
+            f.write(LICENCE + head + INCLUDE + '\n'.join(loops) + '\n')
 
 
 def main():
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    args.add_argument('file')
+    args.add_argument('folder')
     args.add_argument('--steps', type=int, default=16000000)
     args.add_argument('--seed', type=int, default=1)
     args.add_argument('--only')
     args = args.parse_args()
     lines = {}
-    if args.only:
-        with open(args.file, encoding='ascii') as f:
-            lines = {re.match(r'\w+', loop)[0]: ['\n    .globl ' + loop.rstrip()] for loop in f.read().split('\n    .globl ')[1:]}
+    for file in HEADS if args.only else ():
+        with open(os.path.join(args.folder, file), encoding='ascii') as f:
+            lines |= {re.match(r'\w+', loop)[0]: ['\n    .globl ' + loop.rstrip()] for loop in f.read().split('\n    .globl ')[1:]}
     with tempfile.TemporaryDirectory() as folder:
         tool = os.path.join(folder, 'anneal')
         source = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'hexagon_anneal.c')
@@ -469,8 +534,7 @@ def main():
                 loop = make(name, shape)
                 places, given = find(tool, name, shape, loop, packets, args.steps * len(loop.ops) // 100, args.seed)
                 lines[name] = write(name, shape, loop, packets, places, given)
-    with open(args.file, 'w', encoding='ascii') as f:
-        f.write(HEAD + '\n'.join(line for name, *_ in todo() for line in lines[name]) + '\n')
+    write_files(args.folder, lines)
 
 
 if __name__ == '__main__':

@@ -76,13 +76,15 @@ void tn_hx_blocks_room(tn_hx_graph *graph, const tn_hx_value *y)
     tn_hx_packed_room(graph, (uint32_t)y->planes);
 }
 
-// Whether almost all planes have lines, with one shift; it is `down` then.
-static int goes_by_groups(tn_hx_blocks *blocks, const tn_hx_value *y)
+// Whether almost all planes have lines, with one shift; it is `down` then. Or whether all can be requantised by the definition of fixed_q31.
+static int goes_by_groups(tn_hx_blocks *blocks, const tn_hx_value *y, int rounding)
 {
-    int alike = blocks->kernel == 3 && y->planes >= LEAST_PLANES && y->height >= ROWS && y->height * y->pitch <= MOST_PIXELS;
+    const int fits = blocks->kernel == 3 && y->planes >= LEAST_PLANES && y->height >= ROWS && y->height * y->pitch <= MOST_PIXELS;
+    int alike = fits, narrow = rounding == TN_HEX_FIXED_Q31;
     blocks->down = -1;
     for (int32_t c = 0; c < 4 * y->planes; c++) {
         const int32_t down = blocks->channels[c].line.down;
+        narrow &= blocks->ways[c / 4] >= BY_Q31 && tn_hx_columns_narrow(blocks->channels[c].right);
         if (blocks->ways[c / 4] < BY_LINE) {
             blocks->n_others += c % 4 == 0;
             continue;
@@ -90,7 +92,12 @@ static int goes_by_groups(tn_hx_blocks *blocks, const tn_hx_value *y)
         alike &= blocks->down < 0 || blocks->down == down;
         blocks->down = down;
     }
-    return alike && blocks->down >= 0 && tn_hx_columns_few(blocks->n_others, y->planes);
+    if (alike && blocks->down >= 0 && tn_hx_columns_few(blocks->n_others, y->planes)) {
+        return 1;
+    }
+    blocks->n_others = 0;
+    blocks->q31 = fits && narrow;
+    return blocks->q31;
 }
 
 // Results of a strip: the last lanes have no neighbours.
@@ -109,7 +116,7 @@ static tn_hx_blocks_record *first_record(const tn_hx_blocks *b, int32_t group, i
     return b->records + group * b->share + TN_HX_COLUMNS_AHEAD + (even ? b->plain[group] + 2 * TN_HX_COLUMNS_AHEAD : 0);
 }
 
-static void set_record(tn_hx_blocks_record *r, const tn_hx_blocks_channel *c, int32_t x, int32_t y)
+static void set_record(tn_hx_blocks_record *r, const tn_hx_blocks_channel *c, int q31, int32_t x, int32_t y)
 {
     *r = (tn_hx_blocks_record){.x = x, .y = y};
     for (int32_t i = 0; i < 4; i++) {
@@ -121,8 +128,12 @@ static void set_record(tn_hx_blocks_record *r, const tn_hx_blocks_channel *c, in
             r->last[i - 2][0] = (int32_t)(below << 8);
             r->last[i - 2][1] = (int32_t)((beside & 0xffff) | (beside & 0xff0000) << 8);
         }
-        r->channels[i].start = c[i].line.start;
-        r->multipliers[i % 2][i / 2] = c[i].line.multiplier | c[i].line.left;
+        r->channels[i].start = q31 ? c[i].bias : c[i].line.start;
+        r->multipliers[i % 2][i / 2] = q31 ? c[i].multiplier : c[i].line.multiplier | c[i].line.left;
+        if (q31) {   // see hx_columns.h
+            (i % 2 ? r->limit : r->lower)[i / 2] = c[i].right;
+            continue;
+        }
         r->lower[i % 2] |= (int32_t)((uint32_t)(uint16_t)c[i].line.low << 16 * (i / 2));
         r->limit[i % 2] |= (int32_t)((uint32_t)c[i].line.limit << 16 * (i / 2));
     }
@@ -131,13 +142,16 @@ static void set_record(tn_hx_blocks_record *r, const tn_hx_blocks_channel *c, in
 // Rounds of a plane. The last rows end with the plane and may be done again.
 static int32_t rounds_of(const tn_hx_blocks *b, const tn_hx_value *y) { return strips_of(b, y) * ((y->height + ROWS - 1) / ROWS); }
 
+// By the definition of fixed_q31 all planes go alike.
+static int way_of(const tn_hx_blocks *b, int32_t plane) { return b->q31 ? BY_LINE : b->ways[plane]; }
+
 static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, const tn_hx_value *x, const tn_hx_value *y)
 {
     const int32_t first = group * b->group, strips = strips_of(b, y), rounds = b->rounds;
     int32_t plain = 0, all = 0;
     for (int32_t i = 0; i < n; i++) {
-        plain += b->ways[first + i] == BY_LINE;
-        all += b->ways[first + i] >= BY_LINE;
+        plain += way_of(b, first + i) == BY_LINE;
+        all += way_of(b, first + i) >= BY_LINE;
     }
     const int apart = tn_hx_columns_apart(plain, all);
     for (int even = 0; even < 2; even++) {
@@ -145,8 +159,8 @@ static void set_group(tn_hx_blocks *b, int32_t group, int32_t n, const tn_hx_val
         for (int32_t k = 0; k < n * rounds; k++) {
             const int32_t i = k / rounds, at = strip_at(b, y, k % strips), next = k % rounds / strips * ROWS;
             const int32_t row = next + ROWS > y->height ? y->height - ROWS : next;
-            if (b->ways[first + i] >= BY_LINE && (!apart || b->ways[first + i] == BY_EVEN_LINE) == even) {
-                set_record(to++, b->channels + 4 * (first + i), i * (int32_t)x->plane_bytes + 8 * (row * x->pitch + at),
+            if (way_of(b, first + i) >= BY_LINE && (!apart || way_of(b, first + i) == BY_EVEN_LINE) == even) {
+                set_record(to++, b->channels + 4 * (first + i), b->q31, i * (int32_t)x->plane_bytes + 8 * (row * x->pitch + at),
                            i * (int32_t)y->plane_bytes + 4 * (row * y->pitch + at));
             }
         }
@@ -173,7 +187,7 @@ static uint32_t prepare_records(tn_hx_graph *graph, tn_hx_blocks *b, const tn_hx
         return TN_HEX_WHY_LIMIT;
     }
     for (int32_t plane = 0, k = 0; plane < y->planes; plane++) {
-        if (b->ways[plane] < BY_LINE) {
+        if (way_of(b, plane) < BY_LINE) {
             b->others[k++] = plane;
         }
     }
@@ -223,7 +237,7 @@ uint32_t tn_hx_blocks_prepare(tn_hx_graph *graph, tn_hx_blocks *blocks, const tn
         return TN_HEX_WHY_RANGE;
     }
     blocks->group = 1;
-    return goes_by_groups(blocks, y) ? prepare_records(graph, blocks, x, y, &node->attr) : TN_HEX_WHY_NONE;
+    return goes_by_groups(blocks, y, node->attr.rounding) ? prepare_records(graph, blocks, x, y, &node->attr) : TN_HEX_WHY_NONE;
 }
 
 // 32 blocks of each of four channels, from two rows of x.
@@ -409,13 +423,17 @@ void tn_hx_blocks_planes(const tn_hx_blocks *blocks, const tn_hx_attr *attr, int
     const int32_t group = plane ? plane / blocks->group : 0, down = blocks->down;
     tn_hx_columns_job job = {.x = from + 4 * blocks->first, .to = to, .row = 4 * x->pitch, .to_row = 4 * y->pitch, .down = down,
                              .clamps = blocks->clamps, .odd = y->zero & 1 ? 0 : 0x00010001 << down, .bits = ((2 << down) - 1) * 0x00010001};
-    static void (*const loops[2])(const tn_hx_columns_job *) = {tn_hx_columns_blocks, tn_hx_columns_blocks_even};
+    static void (*const loops[3])(const tn_hx_columns_job *) = {tn_hx_columns_blocks, tn_hx_columns_blocks_even, tn_hx_columns_blocks_q31};
+    if (blocks->q31) {
+        job.down = 31;
+        job.odd = y->zero * 0x00010001;
+    }
     for (int even = 0; even < 2; even++) {
         const int32_t rounds = (even ? blocks->gaps : blocks->plain)[group];
         job.records = first_record(blocks, group, even);
         job.rounds = rounds + 1;
         if (rounds) {
-            loops[even](&job);
+            loops[blocks->q31 ? 2 : even](&job);
         }
     }
     if (y->pitch <= y->width + 1 && y->pad <= 1) {

@@ -37,6 +37,7 @@ typedef struct tn_hx_blocks {
     tn_hx_blocks_record *records;   // NULL: one by one
     uint16_t *plain, *gaps;      // [groups]: rounds without a gap, which come first, and the others
     int32_t down;                // of their lines
+    int32_t q31;                 // 1: by the definition of fixed_q31, all planes
     int32_t n_others, *others;   // planes without
     uint8_t *clamps;             // [4][vector]
 } tn_hx_blocks;

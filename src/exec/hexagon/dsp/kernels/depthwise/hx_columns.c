@@ -10,7 +10,7 @@
 // where the last pixel of a row is padding, which is what the two columns beside the last one read. A round gives four rows of 30 pixels, eight of
 // 16, or a plane of up to seven rows of 8; the last one of a plane ends with it and may do again what the one before did. A loop goes over all
 // rounds of a group of planes, each of which has a record with weights and lines of four channels; planes with a gap in a line (hx_line.h) come
-// after the others, and the few that have none are done another way. Quarters have fewer packets than would make vectors of all constants, so where lines begin is kept as vectors; without gaps
+// after the others, and the few that have none are done another way; in fixed_q31 all are requantised by definition where many have none. Quarters have fewer packets than would make vectors of all constants, so where lines begin is kept as vectors; without gaps
 // their planes are gone over as they lie.
 // Ownership: plans in the graph's pool. Threads: tiles run on all workers.
 #include "exec/hexagon/dsp/kernels/depthwise/hx_columns.h"
@@ -60,12 +60,24 @@ static void set_taps(int32_t taps[3][2], const int32_t *weights)
     }
 }
 
-static void set_halves(int32_t lower[2], int32_t limit[2], const tn_hx_planar_channel *c)
+static void set_halves(const tn_hx_columns *columns, int32_t lower[2], int32_t limit[2], const tn_hx_planar_channel *c)
 {
+    if (columns->q31) {
+        lower[0] = c[0].right, lower[1] = c[2].right;
+        limit[0] = c[1].right, limit[1] = c[3].right;
+        return;
+    }
     for (int32_t i = 0; i < 4; i++) {
         lower[i % 2] |= (int32_t)((uint32_t)(uint16_t)c[i].line.low << 16 * (i / 2));
         limit[i % 2] |= (int32_t)((uint32_t)c[i].line.limit << 16 * (i / 2));
     }
+}
+
+static int32_t start_of(const tn_hx_columns *columns, const tn_hx_planar_channel *c) { return columns->q31 ? c->bias : c->line.start; }
+
+static int32_t multiplier_of(const tn_hx_columns *columns, const tn_hx_planar_channel *c)
+{
+    return columns->q31 ? c->multiplier : c->line.multiplier | c->line.left;
 }
 
 static void set_record(const tn_hx_columns *columns, int32_t at, const tn_hx_planar_channel *c, int32_t x, int32_t y)
@@ -76,23 +88,29 @@ static void set_record(const tn_hx_columns *columns, int32_t at, const tn_hx_pla
         *r = (tn_hx_columns_plane){.x = x, .y = y};
         for (int32_t i = 0; i < 4; i++) {
             set_taps(r->taps[i], c[i].weights);
-            r->multipliers[i % 2][i / 2] = c[i].line.multiplier | c[i].line.left;
-            TN_HX_V(columns->starts + (4 * at + i) * TN_HX_VECTOR) = Q6_V_vsplat_R(c[i].line.start);
+            r->multipliers[i % 2][i / 2] = multiplier_of(columns, &c[i]);
+            TN_HX_V(columns->starts + (4 * at + i) * TN_HX_VECTOR) = Q6_V_vsplat_R(start_of(columns, &c[i]));
         }
-        set_halves(r->lower, r->limit, c);
+        set_halves(columns, r->lower, r->limit, c);
         return;
     }
     tn_hx_columns_record *r = (tn_hx_columns_record *)to;
     *r = (tn_hx_columns_record){.x = x, .y = y};
     for (int32_t i = 0; i < 4; i++) {
         set_taps(r->channels[i].taps, c[i].weights);
-        r->channels[i].start = c[i].line.start;
-        r->channels[i].multiplier = c[i].line.multiplier | c[i].line.left;
+        r->channels[i].start = start_of(columns, &c[i]);
+        r->channels[i].multiplier = multiplier_of(columns, &c[i]);
     }
-    set_halves(r->lower, r->limit, c);
+    set_halves(columns, r->lower, r->limit, c);
 }
 
-static int has_gap(const tn_hx_planar_channel *c) { return (c[0].line.limit | c[1].line.limit | c[2].line.limit | c[3].line.limit) != 0; }
+// Of a plane. By the definition of fixed_q31 none has.
+static int has_gap(const tn_hx_columns *columns, const tn_hx_planar_channel *c)
+{
+    return !columns->q31 && (c[0].line.limit | c[1].line.limit | c[2].line.limit | c[3].line.limit) != 0;
+}
+
+int tn_hx_columns_narrow(int32_t right) { return right >= 1 && right <= 15; }
 
 int tn_hx_columns_few(int32_t without, int32_t planes) { return without * LINES_TO_NONE <= planes; }
 
@@ -117,7 +135,7 @@ static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, in
     for (int32_t i = 0; i < n; i++) {
         const int fits = p->fits[group * c->group + i];
         all += fits;
-        plain += fits && !has_gap(channels + 4 * i);
+        plain += fits && !has_gap(c, channels + 4 * i);
     }
     const int apart = tn_hx_columns_apart(plain, all);
     for (int even = 0; even < 2; even++) {
@@ -125,7 +143,7 @@ static void set_group(const tn_hx_planar *p, tn_hx_columns *c, int32_t group, in
         int32_t to = begin;
         for (int32_t k = 0; k < n * c->positions; k++) {
             const int32_t i = k / c->positions, plane = i * (int32_t)y->plane_bytes, at = plane + 4 * row_at(c, y, k % c->positions) * y->pitch;
-            if (p->fits[group * c->group + i] && (!apart || has_gap(channels + 4 * i)) == even) {
+            if (p->fits[group * c->group + i] && (!apart || has_gap(c, channels + 4 * i)) == even) {
                 set_record(c, to++, channels + 4 * i, at, c->across == 16 ? plane + beside_at(c, y, k % c->positions) : at);
             }
         }
@@ -156,6 +174,16 @@ int32_t tn_hx_columns_group(const tn_hx_value *y)
     return (y->planes + groups - 1) / groups;
 }
 
+// Whether all planes can be requantised by the definition of fixed_q31.
+static int is_narrow(const tn_hx_planar *p, int32_t planes)
+{
+    int narrow = p->rounding == TN_HEX_FIXED_Q31;
+    for (int32_t c = 0; c < 4 * planes; c++) {
+        narrow &= p->fits[c / 4] && tn_hx_columns_narrow(p->channels[c].right);
+    }
+    return narrow;
+}
+
 uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node)
 {
     const tn_hx_value *x = tn_hx_in(graph, node, 0), *y = tn_hx_out(graph, node);
@@ -168,7 +196,8 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     for (int32_t plane = 0; plane < y->planes; plane++) {
         without += !tn_hx_planar_has_lines(planar, plane);
     }
-    if (!tn_hx_columns_few(without, y->planes)) {
+    const int few = tn_hx_columns_few(without, y->planes);
+    if (!few && !is_narrow(planar, y->planes)) {
         return TN_HEX_WHY_NONE;
     }
     tn_hx_columns *c = planar->columns = tn_hx_pool_take(&graph->pool, sizeof *c);
@@ -179,7 +208,8 @@ uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const t
     if (!c->others) {
         return TN_HEX_WHY_LIMIT;
     }
-    for (int32_t plane = 0; plane < y->planes; plane++) {
+    c->q31 = !few;
+    for (int32_t plane = 0; plane < y->planes && few; plane++) {
         planar->fits[plane] = (uint8_t)tn_hx_planar_has_lines(planar, plane);
         if (!planar->fits[plane]) {
             c->others[c->n_others++] = plane;
@@ -228,25 +258,29 @@ void tn_hx_columns_ends(const tn_hx_value *y, uint8_t *plane, int32_t n)
 
 void tn_hx_columns_planes(const tn_hx_planar *planar, int32_t plane, int32_t n, const uint8_t *x, const tn_hx_value *y, uint8_t *to)
 {
-    static void (*const loops[3][2])(const tn_hx_columns_job *) = {{tn_hx_columns_quarter, tn_hx_columns_quarter_even},
-                                                                    {tn_hx_columns_half, tn_hx_columns_half_even},
-                                                                    {tn_hx_columns_row, tn_hx_columns_row_even}};
+    static void (*const loops[3][3])(const tn_hx_columns_job *) = {{tn_hx_columns_quarter, tn_hx_columns_quarter_even, tn_hx_columns_quarter_q31},
+                                                                    {tn_hx_columns_half, tn_hx_columns_half_even, tn_hx_columns_half_q31},
+                                                                    {tn_hx_columns_row, tn_hx_columns_row_even, tn_hx_columns_row_q31}};
     const tn_hx_columns *c = planar->columns;
     const int32_t group = plane ? plane / c->group : 0;   // a division takes longer than a round
     tn_hx_columns_job job = {.x = x + 4 * planar->first, .to = to, .row = 4 * y->pitch, .down = planar->line.down, .clamps = c->clamps,
                              .odd = planar->line.odd * 0x00010001, .bits = ((2 << planar->line.down) - 1) * 0x00010001,
                              .x_zero = (int32_t)((uint32_t)planar->x_zero * 0x01010101u), .zero = (int32_t)((uint32_t)planar->zero * 0x01010101u)};
+    if (c->q31) {
+        job.down = 31;
+        job.odd = planar->zero * 0x00010001;
+    }
     for (int even = 0; even < 2; even++) {
         const int32_t rounds = (even ? c->gaps : c->plain)[group];
         const int32_t first = first_record(c, group, even);
         job.records = c->records + first * c->record;
         job.starts = c->starts + first * 4 * TN_HX_VECTOR;
         job.rounds = rounds + (c->across > 8 ? 1 : TN_HX_COLUMNS_AHEAD);
-        if (!even && c->across == 8 && rounds == n) {
+        if (!even && !c->q31 && c->across == 8 && rounds == n) {
             job.row = (int32_t)y->plane_bytes;
             tn_hx_columns_line(&job);
         } else if (rounds) {
-            loops[c->across / 16][even](&job);
+            loops[c->across / 16][c->q31 ? 2 : even](&job);
         }
     }
     if (c->ends) {

@@ -6,7 +6,8 @@
 
 #include "exec/hexagon/dsp/kernels/depthwise/hx_planar.h"
 
-// A round as the loops of hx_columns_loops.S read it; they know the offsets.
+// A round as the loops of hx_columns_loops.S read it; they know the offsets. Those of fixed_q31 as it is defined have biases for starts, whole
+// multipliers, and shifts to the right for `lower` and `limit`.
 typedef struct tn_hx_columns_record {
     int32_t x, y;                // bytes from the group's first plane, its first row; half: x of both, y of a vector of padding
     struct {
@@ -33,7 +34,7 @@ typedef struct tn_hx_columns_job {
     int32_t row;                 // bytes from a row to the next; line: from a plane to the next
     int32_t down;
     const uint8_t *clamps;       // four vectors: low, high, and again for the second vector of a quarter or the lower row of stride 2
-    int32_t odd, bits;           // halves
+    int32_t odd, bits;           // halves; odd: of fixed_q31 the zero point, and `down` is 31
     int32_t x_zero, zero;        // bytes
     int32_t to_row;              // of stride 2: `row` of the result
     const uint8_t *starts;       // of the first round, of quarters
@@ -47,13 +48,18 @@ void tn_hx_columns_half(const tn_hx_columns_job *job);
 void tn_hx_columns_half_even(const tn_hx_columns_job *job);
 void tn_hx_columns_row(const tn_hx_columns_job *job);
 void tn_hx_columns_row_even(const tn_hx_columns_job *job);
+void tn_hx_columns_quarter_q31(const tn_hx_columns_job *job);
+void tn_hx_columns_half_q31(const tn_hx_columns_job *job);
+void tn_hx_columns_row_q31(const tn_hx_columns_job *job);
 void tn_hx_columns_blocks(const tn_hx_columns_job *job);        // stride 2: with the records of hx_blocks.h
 void tn_hx_columns_blocks_even(const tn_hx_columns_job *job);
+void tn_hx_columns_blocks_q31(const tn_hx_columns_job *job);
 
 struct tn_hx_columns {
     int32_t across;              // pixels of a row in a vector: 8, 16, 32
     int32_t positions;           // rounds that a plane takes
     int32_t ends;                // 1: the loop does not write the vectors before and after a plane
+    int32_t q31;                 // 1: by the definition of fixed_q31, all planes
     int32_t n_others, *others;   // planes without lines
     int32_t group;               // planes done at once
     int32_t share;               // records of a group
@@ -65,6 +71,8 @@ struct tn_hx_columns {
 
 // Makes planar->columns where almost all planes have lines and go faster this way; the others do not fit then.
 uint32_t tn_hx_columns_prepare(tn_hx_graph *graph, tn_hx_planar *planar, const tn_hx_node *node);
+// Whether a channel can be narrowed as loops for fixed_q31 do.
+int tn_hx_columns_narrow(int32_t right);
 // Whether so few planes have no lines that the others are done without them.
 int tn_hx_columns_few(int32_t without, int32_t planes);
 // Whether planes without a gap, so many of n, go by a loop of their own: one more begins for it.

@@ -2,38 +2,7 @@
 // The loops of hx_columns.c and hx_blocks.c: a round is 128 pixels of the four channels of a plane (quarter, line: 64), whose constants it loads
 // itself. scripts/hexagon_loops.py says what a round is and writes such files, with as many packets in other places. A round is spread over two
 // (quarter, line: three); those before the first and behind the last read records that are there for it.
-//
-//   void tn_hx_columns_...(const tn_hx_columns_job *job)
-//
-//   r26  records; m1 from one to the next    r28, r27  x and result of the first plane    r25, r24  one pixel, two (stride 2: a row)
-//   m0   from row to row (line: planes)      r5, r6    distances of shuffles              r7        down
-//   r4   where lines begin (quarter, line)
-//   v27..v30  clamps      v26, v31  padding of the result, of x      v23..v25  of a gap: -1, odd, bits
-    .text
-
-    .macro begin record
-    { allocframe(#48) }
-    { memd(r29 + #0) = r17:16; memd(r29 + #8) = r19:18 }
-    { memd(r29 + #16) = r21:20; memd(r29 + #24) = r23:22 }
-    { memd(r29 + #32) = r25:24; memd(r29 + #40) = r27:26 }
-    { r28 = memw(r0 + #0); r27 = memw(r0 + #4) }
-    { r26 = memw(r0 + #8); r1 = memw(r0 + #12); r2 = #\record }
-    { r3 = memw(r0 + #16); r12 = memw(r0 + #20); m1 = r2 }
-    { r4 = memw(r0 + #24); r13 = memw(r0 + #28); m0 = r3 }
-    { v30 = vmem(r4 + #0); r14 = memw(r0 + #32) }
-    { v29 = vmem(r4 + #1); r15 = memw(r0 + #36) }
-    { v28 = vmem(r4 + #2); r8 = memw(r0 + #40) }
-    { v27 = vmem(r4 + #3); v31 = vsplat(r15); v26 = vsplat(r8) }
-    { v25 = vsplat(r13); v24 = vsplat(r14); r9 = #-1 }
-    { v23 = vsplat(r9); r25 = #4; r24 = #8; r7 = r12 }
-    .endm
-
-    .macro end
-    { r17:16 = memd(r29 + #0); r19:18 = memd(r29 + #8) }
-    { r21:20 = memd(r29 + #16); r23:22 = memd(r29 + #24) }
-    { r25:24 = memd(r29 + #32); r27:26 = memd(r29 + #40) }
-    { dealloc_return }
-    .endm
+#include "exec/hexagon/dsp/kernels/depthwise/hx_columns_begin.inc"
 
     .globl tn_hx_columns_quarter
     .type tn_hx_columns_quarter, @function
@@ -377,72 +346,71 @@ tn_hx_columns_half_even:
     begin 152
     { r11:10 = memd(r26 + #0) }
     { loop0(half_even_loop,r1); r5 = #-64 }
-    { r4 = add(r27,r10); r6 = add(r27,r11) }
+    { r4 = add(r27,r11); r23:22 = combine(r11,r10) }
 half_even_loop:
-    { v13.w += vrmpy(v5.ub,r20.b); v2.w += vrmpy(v16.ub,r13.b); v12 = vand(v27,v24) }
-    { v6.w += vrmpy(v10.ub,r20.b); v21 = vror(v18,r24); v17.w += vrmpy(v15.ub,r13.b); v16.h = vshuffe(v21.h,v20.h) }
-    { v13.w += vrmpy(v31.ub,r2.b); v7.w += vrmpy(v15.ub,r12.b); v20 = vand(v22,v24) }
-    { v8.w += vrmpy(v10.ub,r21.b); v15 = vror(v19,r24); v12 = vsplat(r16); q0 = vcmp.eq(v12.h,v25.h) }
-    { v2.w += vrmpy(v9.ub,r19.b); v11 = vsplat(r0); q1 &= vcmp.gt(v12.uh,v11.uh); q3 = vcmp.eq(v20.h,v25.h) }
-    { r23:22 = memd(r26+#72); v4.w += vrmpy(v9.ub,r18.b); v10 = vsplat(r1); v19:18 = vcombine(v11,v11) }
-    { v6.w += vrmpy(v21.ub,r2.b); v2 = vsplat(r10); v20 = v11; v18.w += vasl(v2.w,r1) }
-    { v28.w += vrmpy(v5.ub,r21.b); v17.w += vrmpy(v15.ub,r19.b); q0 &= vcmp.gt(v12.uh,v16.uh); v5.h = vshuffe(v1.h,v0.h) }
-    { r9:8 = memd(r26++m1); v28.w += vrmpy(v31.ub,r3.b); v1:0 = vcombine(v2,v2); v31.h = vshuffo(v1.h,v0.h) }
-    { v28 = vsplat(r11); v0.w += vasl(v28.w,r11); v9 = vand(v31,v24) }
-    { v8.w += vrmpy(v21.ub,r3.b); v1.w += vasl(v6.w,r11); v7.w += vrmpy(v15.ub,r18.b); v16.h = vshuffo(v18.h,v0.h) }
-    { r12 = add(r28,r8); v15 = v2; v19.w += vasl(v7.w,r1); v7:6.w = vmpy(v16.h,r15.h) }
-    { r21:20 = memd(r26+#-120); v11.w += vasl(v4.w,r1); v7.w += vmpyo(v18.w,v10.h):<<1:rnd:sat:shift; v4.h = vshuffo(v19.h,v1.h) }
-    { v16 = vmemu(r12+#2); v20.w += vasl(v17.w,r1); v6.w += vmpyo(v0.w,v28.h):<<1:rnd:sat:shift }
-    { v15.w += vasl(v8.w,r11); v14.h = vshuffo(v7.h,v6.h); q3 &= vcmp.gt(v12.uh,v14.uh); q2 = vcmp.eq(v9.h,v25.h) }
-    { v4 = vmemu(r12+#4); v9:8.w = vmpy(v4.h,r15.h); v21.h = vshuffo(v20.h,v15.h) }
-    { v2.w += vasl(v13.w,r11); r3:2 = memd(r26+#-56); v17.h = vshuffe(v7.h,v6.h); v8.w += vmpyo(v1.w,v28.h):<<1:rnd:sat:shift }
-    { v1 = vmemu(r12+#1); v7.h = vshuffo(v11.h,v2.h); v9.w += vmpyo(v19.w,v10.h):<<1:rnd:sat:shift }
-    { v7:6.w = vmpy(v7.h,r15.h); v0.h = vshuffe(v9.h,v8.h); q2 &= vcmp.gt(v12.uh,v5.uh) }
-    { v19:18 = vdeal(v4,v16,r5); r1:0 = memd(r26+#-144); v6.w += vmpyo(v2.w,v28.h):<<1:rnd:sat:shift }
-    { v7.w += vmpyo(v11.w,v10.h):<<1:rnd:sat:shift; if (q3) v22.h += v23.h; v12.h = vshuffo(v9.h,v8.h) }
-    { v4 = vmemu(r12+#0); if (q2) v31.h += v23.h; v9:8.w = vmpy(v21.h,r15.h) }
-    { v5:4 = vdeal(v16,v4,r5); r11:10 = memd(r26+#-64); v16.h = vshuffo(v7.h,v6.h); v11 = vand(v14,v24) }
-    { v5:4.b = vshuffoe(v5.b,v4.b); v8.w += vmpyo(v15.w,v28.h):<<1:rnd:sat:shift }
-    { v10 = vmemu(r12+#3); q3 = vcmp.eq(v11.h,v25.h); v9.w += vmpyo(v20.w,v10.h):<<1:rnd:sat:shift }
-    { v11:10 = vdeal(v10,v1,r5); if (q0) v27.h += v23.h; v1 = vand(v16,v24) }
-    { v19:18.b = vshuffoe(v19.b,v18.b); r17:16 = memd(r26+#-72); v28 = vsplat(r17); v13.h = vshuffo(v9.h,v8.h) }
-    { v7:6.b = vshuffoe(v11.b,v10.b); r13:12 = memd(r26+#-136); v15.h = vshuffe(v7.h,v6.h); v10 = vand(v13,v24) }
-    { v21:20.h = vshuffoe(v18.h,v6.h); r15:14 = memd(r26+#-16); v11 = vand(v12,v24); q2 = vcmp.eq(v10.h,v25.h) }
-    { v9:8.h = vshuffoe(v6.h,v4.h); q0 = vcmp.eq(v1.h,v25.h); v10.h = vshuffe(v9.h,v8.h) }
-    { v1.w = vrmpy(v8.ub,r1.b); v2.w = vrmpy(v21.ub,r23.b); if (q1) v3.h += v23.h; q1 = vcmp.eq(v11.h,v25.h) }
-    { v15 = vror(v20,r25); q0 &= vcmp.gt(v28.uh,v15.uh); q3 &= vcmp.gt(v28.uh,v17.uh); q2 &= vcmp.gt(v28.uh,v10.uh) }
-    { v10 = vsplat(r20); v11 = vror(v21,r25); if (q3) v14.h += v23.h; if (q2) v13.h += v23.h }
-    { v19:18.h = vshuffoe(v19.h,v7.h); v28.w = vrmpy(v20.ub,r0.b); q1 &= vcmp.gt(v28.uh,v0.uh) }
-    { v7:6.h = vshuffoe(v7.h,v5.h); v17.w = vrmpy(v20.ub,r1.b); if (q1) v12.h += v23.h }
-    { v28.w += vrmpy(v15.ub,r12.b); v17.w += vrmpy(v15.ub,r13.b); v15 = vror(v9,r25); if (q0) v16.h += v23.h }
-    { v0.w = vrmpy(v9.ub,r22.b); v31 = vror(v9,r24); v13.w = vrmpy(v21.ub,r22.b); v4.ub = vasr(v13.h,v31.h,r7):sat }
-    { v12 = vror(v8,r25); v0.w += vrmpy(v15.ub,r16.b); v13.w += vrmpy(v11.ub,r16.b); v22.ub = vasr(v12.h,v22.h,r7):sat }
-    { v1.w += vrmpy(v12.ub,r13.b); v2.w += vrmpy(v11.ub,r17.b); v5 = vror(v21,r24); v11.ub = vasr(v14.h,v3.h,r7):sat }
-    { r1:0 = memd(r26+#-128); v20.w = vrmpy(v8.ub,r0.b); v14 = vror(v20,r24); v3 = vsplat(r2) }
-    { v20.w += vrmpy(v12.ub,r12.b); v12 = vror(v8,r24); v28.w += vrmpy(v14.ub,r0.b); v21.ub = vasr(v16.h,v27.h,r7):sat }
-    { v16.w = vrmpy(v9.ub,r23.b); v2.w += vrmpy(v5.ub,r11.b); v9:8 = vshuff(v4,v22,r5) }
-    { v5:4 = vcombine(v10,v10); v13.w += vrmpy(v5.ub,r10.b); v9.ub = vmax(v9.ub,v30.ub) }
-    { v17.w += vrmpy(v14.ub,r1.b); v27 = v10; v5.w += vasl(v28.w,r21); v16.w += vrmpy(v15.ub,r17.b) }
-    { v0.w += vrmpy(v31.ub,r10.b); v28 = vsplat(r3); v15:14 = vcombine(v3,v3) }
-    { v1.w += vrmpy(v12.ub,r1.b); v16.w += vrmpy(v31.ub,r11.b); v31 = v3; v15.w += vasl(v13.w,r3) }
-    { v20.w += vrmpy(v12.ub,r0.b); v4.w += vasl(v1.w,r21); v13.h = vshuffo(v15.h,v5.h); vmem(r6+#0) = v26 }
-    { v10.w += vasl(v20.w,r21); r23:22 = memd(r26+#-48); v13:12.w = vmpy(v13.h,r14.h); v8.ub = vmax(v8.ub,v30.ub) }
-    { v3.w += vasl(v0.w,r3); v13.w += vmpyo(v15.w,v28.h):<<1:rnd:sat:shift; v0.ub = vmin(v8.ub,v29.ub); vmem(r4+#1) = v0.new }
-    { v22 = vsplat(r21); v31.w += vasl(v2.w,r3); v2.w = vrmpy(v7.ub,r23.b); v20.h = vshuffo(v3.h,v10.h) }
-    { r6 = add(r27,r9); r13:12 = memd(r26+#-40); v21:20.w = vmpy(v20.h,r14.h); v1:0 = vshuff(v11,v21,r5) }
-    { r3:2 = memd(r26+#-96); v14.w += vasl(v16.w,r3); v16 = vror(v7,r25); v21.w += vmpyo(v3.w,v28.h):<<1:rnd:sat:shift }
-    { r19:18 = memd(r26+#-112); v20.w += vmpyo(v10.w,v22.h):<<1:rnd:sat:shift; v3.h = vshuffo(v14.h,v4.h); v1.ub = vmax(v1.ub,v30.ub) }
-    { v27.w += vasl(v17.w,r21); v11:10.w = vmpy(v3.h,r14.h); v3.ub = vmin(v1.ub,v29.ub); vmem(r4+#2) = v3.new }
-    { v10.w += vmpyo(v4.w,v22.h):<<1:rnd:sat:shift; v0.ub = vmax(v0.ub,v30.ub); v3.ub = vmin(v9.ub,v29.ub); vmem(r4+#3) = v3.new }
-    { v8.w = vrmpy(v18.ub,r19.b); v9 = vror(v7,r24); v17.w = vrmpy(v19.ub,r23.b); r17:16 = memd(r26+#-8) }
-    { v11.w += vmpyo(v14.w,v28.h):<<1:rnd:sat:shift; v15.h = vshuffo(v31.h,v27.h); v1.ub = vmin(v0.ub,v29.ub); vmem(r4+#0) = v1.new }
-    { r21:20 = memd(r26+#-104); v5 = vror(v6,r25); v3.h = vshuffo(v11.h,v10.h); v12.w += vmpyo(v5.w,v22.h):<<1:rnd:sat:shift }
-    { r11:10 = memd(r26+#-88); v10 = vror(v18,r25); v11.h = vshuffe(v11.h,v10.h); v1:0.w = vmpy(v15.h,r14.h) }
-    { r4 = add(r27,r8); v22.h = vshuffo(v13.h,v12.h); v0.w += vmpyo(v27.w,v22.h):<<1:rnd:sat:shift }
-    { v31 = vror(v6,r24); r1:0 = memd(r26+#-24); v1.w += vmpyo(v31.w,v28.h):<<1:rnd:sat:shift }
-    { v28.w = vrmpy(v6.ub,r19.b); v4.w = vrmpy(v7.ub,r22.b); v27.h = vshuffo(v21.h,v20.h); v15 = vand(v3,v24) }
-    { v13.w = vrmpy(v6.ub,r18.b); v6.w = vrmpy(v18.ub,r18.b); r19:18 = memd(r26+#-32); v14.h = vshuffe(v13.h,v12.h) }
-    { v4.w += vrmpy(v16.ub,r12.b); v7.w = vrmpy(v19.ub,r22.b); v15 = vror(v19,r25); q1 = vcmp.eq(v15.h,v25.h) } :endloop0
+    { v2.w = vrmpy(v17.ub,r2.b); v8 = vsplat(r0); v11.h = vshuffo(v11.h,v10.h); v31.h = vshuffe(v11.h,v10.h) }
+    { r6 = add(r27,r22); v1:0.w = vmpy(v9.h,r18.h); v20.h = vshuffe(v7.h,v6.h); v10.h = vshuffe(v1.h,v0.h) }
+    { r23:22 = memd(r26+#-104); v1.w += vmpyo(v27.w,v22.h):<<1:rnd:sat:shift; v27.h = vshuffo(v7.h,v6.h); v13 = vand(v11,v24) }
+    { r13:12 = memd(r26+#-88); v0.w += vmpyo(v18.w,v14.h):<<1:rnd:sat:shift; v14 = vand(v27,v24); q0 = vcmp.eq(v13.h,v25.h) }
+    { v7.w = vrmpy(v4.ub,r16.b); v12.w = vrmpy(v16.ub,r17.b); q3 = vcmp.eq(v14.h,v25.h); q1 &= vcmp.gt(v8.uh,v10.uh) }
+    { v9.w = vrmpy(v4.ub,r17.b); v14 = vror(v4,r25); v10.w = vrmpy(v16.ub,r16.b); vmem(r4+#0) = v26 }
+    { v13.w = vrmpy(v5.ub,r2.b); v2.w += vrmpy(v19.ub,r8.b); v6 = vror(v17,r24); v3.h = vshuffo(v1.h,v0.h) }
+    { v22 = vror(v16,r25); v21 = vsplat(r12); r17:16 = memd(r26+#-24); v2.w += vrmpy(v6.ub,r10.b) }
+    { v7.w += vrmpy(v14.ub,r22.b); v9.w += vrmpy(v14.ub,r23.b); v0 = vror(v5,r25); v14.h = vshuffe(v1.h,v0.h) }
+    { v12.w += vrmpy(v22.ub,r23.b); v1 = vror(v16,r24); v31 = vsplat(r16); q0 &= vcmp.gt(v8.uh,v31.uh) }
+    { v10.w += vrmpy(v22.ub,r22.b); v17 = vror(v5,r24); v22.w = vrmpy(v17.ub,r3.b); v16 = vand(v3,v24) }
+    { v20.w = vrmpy(v5.ub,r3.b); v13.w += vrmpy(v0.ub,r8.b); q3 &= vcmp.gt(v8.uh,v20.uh); if (q0) v11.h += v23.h }
+    { r23:22 = memd(r26++m1); v10.w += vrmpy(v1.ub,r20.b); v19:18 = vcombine(v21,v21); v22.w += vrmpy(v19.ub,r9.b) }
+    { r4 = add(r28,r22); v9.w += vrmpy(v28.ub,r21.b); v22.w += vrmpy(v6.ub,r11.b); v5:4 = vcombine(v31,v31) }
+    { r9:8 = memd(r26+#-136); v18.w += vasl(v9.w,r13); v20.w += vrmpy(v0.ub,r9.b); if (q3) v27.h += v23.h }
+    { v7.w += vrmpy(v28.ub,r20.b); v12.w += vrmpy(v1.ub,r21.b); v2 = v31; v5.w += vasl(v2.w,r17) }
+    { v6 = vsplat(r13); v19.w += vasl(v10.w,r13); v20.w += vrmpy(v17.ub,r11.b); q3 = vcmp.eq(v16.h,v25.h) }
+    { v13.w += vrmpy(v17.ub,r10.b); v10 = vsplat(r17); v4.w += vasl(v20.w,r17); v0.h = vshuffo(v5.h,v19.h) }
+    { v20 = vmemu(r4+#4); v9.h = vshuffo(v4.h,v18.h); v1:0.w = vmpy(v0.h,r19.h) }
+    { v28 = v21; r11:10 = memd(r26+#-80); q3 &= vcmp.gt(v8.uh,v14.uh); v1.w += vmpyo(v5.w,v10.h):<<1:rnd:sat:shift }
+    { v17 = vmemu(r4+#3); v31.w += vasl(v13.w,r17); v9:8.w = vmpy(v9.h,r19.h) }
+    { v16 = vmemu(r4+#2); v21.w += vasl(v7.w,r13); v0.w += vmpyo(v19.w,v6.h):<<1:rnd:sat:shift }
+    { v7 = vmemu(r4+#1); v28.w += vasl(v12.w,r13); v9.w += vmpyo(v4.w,v10.h):<<1:rnd:sat:shift }
+    { v18.h = vshuffo(v31.h,v21.h); v8.w += vmpyo(v18.w,v6.h):<<1:rnd:sat:shift; v14.h = vshuffo(v1.h,v0.h) }
+    { v13 = vmemu(r4+#0); v2.w += vasl(v22.w,r17); v5:4.w = vmpy(v18.h,r19.h) }
+    { v19:18 = vdeal(v17,v7,r5); v4.w += vmpyo(v21.w,v6.h):<<1:rnd:sat:shift }
+    { v1:0 = vdeal(v20,v16,r5); v22.h = vshuffe(v1.h,v0.h) }
+    { v13:12 = vdeal(v16,v13,r5); r3:2 = memd(r26+#-144); v16 = vand(v14,v24); v20.h = vshuffo(v2.h,v28.h) }
+    { v1:0.b = vshuffoe(v1.b,v0.b); r13:12 = memd(r26+#-120); v5.w += vmpyo(v31.w,v10.h):<<1:rnd:sat:shift }
+    { r17:16 = memd(r26+#-64); v31.h = vshuffo(v9.h,v8.h); q0 = vcmp.eq(v16.h,v25.h); v17:16.w = vmpy(v20.h,r19.h) }
+    { r4 = add(r27,r23); v2.h = vshuffo(v5.h,v4.h); v10.h = vshuffe(v5.h,v4.h); v17.w += vmpyo(v2.w,v10.h):<<1:rnd:sat:shift }
+    { v7:6.b = vshuffoe(v19.b,v18.b); v16.w += vmpyo(v28.w,v6.h):<<1:rnd:sat:shift }
+    { v19:18.b = vshuffoe(v13.b,v12.b); v28 = vand(v2,v24); v13 = vand(v31,v24) }
+    { v21:20.h = vshuffoe(v6.h,v18.h); r21:20 = memd(r26+#-56); q2 = vcmp.eq(v13.h,v25.h); v12.h = vshuffe(v17.h,v16.h) }
+    { v5:4.h = vshuffoe(v7.h,v19.h); v18 = vsplat(r1); v13.h = vshuffo(v17.h,v16.h) }
+    { v17:16.h = vshuffoe(v1.h,v7.h); r15:14 = memd(r26+#-128); if (q3) v3.h += v23.h; if (q1) v15.h += v23.h }
+    { v1:0.h = vshuffoe(v0.h,v6.h); r19:18 = memd(r26+#-72); v8.h = vshuffe(v9.h,v8.h); v9 = vand(v13,v24) }
+    { v19.w = vrmpy(v0.ub,r2.b); v7 = vror(v1,r25); q1 = vcmp.eq(v28.h,v25.h); q2 &= vcmp.gt(v18.uh,v8.uh) }
+    { v28.w = vrmpy(v0.ub,r3.b); v22.w = vrmpy(v1.ub,r10.b); if (q2) v31.h += v23.h; q0 &= vcmp.gt(v18.uh,v22.uh) }
+    { v8 = vror(v20,r24); v22.w += vrmpy(v7.ub,r18.b); v27.ub = vasr(v31.h,v27.h,r7):sat; q3 = vcmp.eq(v9.h,v25.h) }
+    { v6 = vror(v21,r25); v9.w = vrmpy(v1.ub,r11.b); if (q0) v14.h += v23.h; q3 &= vcmp.gt(v18.uh,v12.uh) }
+    { v9.w += vrmpy(v7.ub,r19.b); q1 &= vcmp.gt(v18.uh,v10.uh); v11.ub = vasr(v14.h,v11.h,r7):sat; if (q3) v13.h += v23.h }
+    { v31.w = vrmpy(v20.ub,r2.b); v10.w = vrmpy(v21.ub,r11.b); v7 = vror(v1,r24); v14.ub = vasr(v13.h,v15.h,r7):sat }
+    { v18 = vsplat(r12); v15.w = vrmpy(v21.ub,r10.b); r1:0 = memd(r26+#-8); v13:12 = vshuff(v14,v11,r5) }
+    { v6 = vror(v0,r25); v15.w += vrmpy(v6.ub,r18.b); v10.w += vrmpy(v6.ub,r19.b); if (q1) v2.h += v23.h }
+    { v28.w += vrmpy(v6.ub,r9.b); v0 = vror(v0,r24); v11 = v18; v22.w += vrmpy(v7.ub,r16.b) }
+    { v3.w = vrmpy(v20.ub,r3.b); v1 = vror(v20,r25); v9.w += vrmpy(v7.ub,r17.b); v2.ub = vasr(v2.h,v3.h,r7):sat }
+    { v19.w += vrmpy(v6.ub,r8.b); v27 = vsplat(r20); r19:18 = memd(r26+#-16); v7:6 = vshuff(v27,v2,r5) }
+    { v28.w += vrmpy(v0.ub,r15.b); v14 = vsplat(r13); v21 = vror(v21,r24); v2 = v27 }
+    { v31.w += vrmpy(v1.ub,r8.b); v15.w += vrmpy(v21.ub,r16.b); v2.w += vasl(v9.w,r21); v6.ub = vmax(v6.ub,v30.ub) }
+    { v3.w += vrmpy(v1.ub,r9.b); v10.w += vrmpy(v21.ub,r17.b); v21:20 = vcombine(v27,v27); r9:8 = memd(r26+#-40) }
+    { v3.w += vrmpy(v8.ub,r15.b); v19.w += vrmpy(v0.ub,r14.b); v11.w += vasl(v28.w,r13); v7.ub = vmax(v7.ub,v30.ub) }
+    { v31.w += vrmpy(v8.ub,r14.b); v28 = vror(v4,r24); v21.w += vasl(v22.w,r21); v0.h = vshuffo(v2.h,v11.h) }
+    { v22 = vsplat(r21); v20.w += vasl(v10.w,r21); v1.ub = vmin(v6.ub,v29.ub); vmem(r6+#0) = v1.new }
+    { v9:8 = vcombine(v18,v18); v1:0.w = vmpy(v0.h,r18.h) }
+    { v9.w += vasl(v19.w,r13); r11:10 = memd(r26+#-32); v1.w += vmpyo(v2.w,v22.h):<<1:rnd:sat:shift; v13.ub = vmax(v13.ub,v30.ub) }
+    { v8.w += vasl(v3.w,r13); v10.h = vshuffo(v21.h,v9.h); v0.w += vmpyo(v11.w,v14.h):<<1:rnd:sat:shift }
+    { v6.h = vshuffo(v20.h,v8.h); v11:10.w = vmpy(v10.h,r18.h); v2.ub = vmin(v7.ub,v29.ub); vmem(r6+#2) = v2.new }
+    { v27.w += vasl(v15.w,r21); r3:2 = memd(r26+#-48); v10.w += vmpyo(v9.w,v14.h):<<1:rnd:sat:shift; v15.h = vshuffo(v1.h,v0.h) }
+    { v7:6.w = vmpy(v6.h,r18.h); v12.ub = vmax(v12.ub,v30.ub); v2.ub = vmin(v13.ub,v29.ub); vmem(r6+#3) = v2.new }
+    { v18.w += vasl(v31.w,r13); r21:20 = memd(r26+#-96); v11.w += vmpyo(v21.w,v22.h):<<1:rnd:sat:shift; v2 = vand(v15,v24) }
+    { r17:16 = memd(r26+#-112); v19 = vror(v17,r25); v9.h = vshuffo(v27.h,v18.h); v6.w += vmpyo(v8.w,v14.h):<<1:rnd:sat:shift }
+    { v7.w += vmpyo(v20.w,v22.h):<<1:rnd:sat:shift; q1 = vcmp.eq(v2.h,v25.h); v8.ub = vmin(v12.ub,v29.ub); vmem(r6+#1) = v8.new } :endloop0
     end
     .size tn_hx_columns_half_even, . - tn_hx_columns_half_even
 
