@@ -17,11 +17,14 @@ typedef struct tn_resize_axis {
     int64_t taps;                 // 0: not resized
     const int32_t *index;         // [taps][out]
     const float *weight;          // [taps][out]
-    // Width, where each vector of V results reads V neighbours of a row for each tap, as where an image grows; else NULL. By vectors, the last
-    // one filled up with lane 0 and weight 0, then by taps: where the neighbours begin, which of them each lane takes, and its weight.
+    // Width, where each vector of V results reads V neighbours of a row for each tap, as where an image grows, or 2 V, as where it shrinks to
+    // half; else NULL. By vectors, the last one filled up with lane 0 and weight 0, then by taps: where the neighbours begin, which of them
+    // each lane takes, and its weight.
     const int32_t *first;         // [vectors][taps]
     const int32_t *lane;          // [vectors][taps][V]
     const float *lane_weight;     // [vectors][taps][V]
+    bool two;                     // of 2 V neighbours
+    int32_t step;                 // of V: all vectors but the first and the last have the same lanes and weights and begin so far apart; else 0
 } tn_resize_axis;
 
 typedef struct tn_resize_params {

@@ -46,19 +46,35 @@ bool tn_resize_match(const tn_query *query, const char **why)
     return true;
 }
 
-// Whether vectors of so many results read as many neighbours of a row for each tap: a load and a permutation serve then instead of a gather.
-static bool in_windows(const tn_resize_axis *axis, int lanes)
+// Whether vectors of so many results read that many neighbours of a row for each tap, or `span` of them: loads and permutations serve then
+// instead of a gather.
+static bool in_windows(const tn_resize_axis *axis, int lanes, int span)
 {
-    for (int64_t at = 0; at < axis->out * axis->taps && axis->in >= lanes; at++) {
+    for (int64_t at = 0; at < axis->out * axis->taps && axis->in >= span; at++) {
         const int64_t i = at % axis->out, reach = axis->index[at] - axis->index[at - i % lanes];
-        if (reach < 0 || reach >= lanes) {
+        if (reach < 0 || reach >= span) {
             return false;
         }
     }
-    return axis->in >= lanes;
+    return axis->in >= span;
 }
 
-static tn_status make_windows(tn_prepare *prepare, tn_resize_axis *axis, int lanes)
+// Whether all vectors but the first and the last are alike, as where an image grows 2, 4 or 8 times, and how far apart they begin then.
+static int32_t step_of(const tn_resize_axis *axis, int lanes)
+{
+    const int64_t vectors = TN_CEIL_DIV(axis->out, lanes), taps = axis->taps, each = taps * lanes;
+    const int32_t step = vectors > 3 ? axis->first[2 * taps] - axis->first[taps] : 0;
+    bool alike = true;
+    for (int64_t e = 2 * taps; e < (vectors - 1) * taps; e++) {
+        alike &= axis->first[e] - axis->first[e - taps] == step;
+    }
+    for (int64_t i = 2 * each; i < (vectors - 1) * each; i++) {
+        alike &= axis->lane[i] == axis->lane[i - each] && axis->lane_weight[i] == axis->lane_weight[i - each];
+    }
+    return alike ? step : 0;
+}
+
+static tn_status make_windows(tn_prepare *prepare, tn_resize_axis *axis, int lanes, int span)
 {
     const int64_t entries = TN_CEIL_DIV(axis->out, lanes) * axis->taps;
     int32_t *first = tn_arena_array(prepare->arena, (size_t)entries, sizeof *first);
@@ -69,7 +85,7 @@ static tn_status make_windows(tn_prepare *prepare, tn_resize_axis *axis, int lan
     }
     for (int64_t e = 0; e < entries; e++) {
         const int64_t begin = e / axis->taps * lanes, from = e % axis->taps * axis->out;
-        first[e] = TN_MIN(axis->index[from + begin], (int32_t)(axis->in - lanes));
+        first[e] = TN_MIN(axis->index[from + begin], (int32_t)(axis->in - span));
         for (int i = 0; i < lanes; i++) {
             const bool is = begin + i < axis->out;
             lane[e * lanes + i] = is ? axis->index[from + begin + i] - first[e] : 0;
@@ -79,6 +95,8 @@ static tn_status make_windows(tn_prepare *prepare, tn_resize_axis *axis, int lan
     axis->first = first;
     axis->lane = lane;
     axis->lane_weight = weight;
+    axis->two = span > lanes;
+    axis->step = axis->two ? 0 : step_of(axis, lanes);
     return TN_OK;
 }
 
@@ -129,8 +147,9 @@ tn_status tn_resize_prepare(tn_prepare *prepare, int lanes)
     const int w = rank - 1, h = rank - 2 >= (block ? 2 : 0) ? rank - 2 : -1;
     TN_TRY(make_axis(prepare, w >= 0 ? &tables[w] : NULL, w, &p->width));
     TN_TRY(make_axis(prepare, h >= 0 ? &tables[h] : NULL, h, &p->height));
-    if (!block && p->width.taps && in_windows(&p->width, lanes)) {
-        TN_TRY(make_windows(prepare, &p->width, lanes));
+    const int span = in_windows(&p->width, lanes, lanes) ? lanes : 2 * lanes;
+    if (!block && p->width.taps && in_windows(&p->width, lanes, span)) {
+        TN_TRY(make_windows(prepare, &p->width, lanes, span));
     }
     p->block = TN_MAX(block, 1);
     p->nearest = attr->mode == TN_RESIZE_NEAREST;

@@ -19,6 +19,14 @@ static const struct {
     {{4, {1, 2, 6, 43}}, TN_RESIZE_LINEAR, TN_COORD_HALF_PIXEL, 0, {0}, {1, 2, 9, 101}},
     {{4, {1, 1, 5, 37}}, TN_RESIZE_CUBIC, TN_COORD_ALIGN_CORNERS, 0, {0}, {1, 1, 8, 150}},
     {{4, {1, 3, 9, 21}}, TN_RESIZE_NEAREST, TN_COORD_HALF_PIXEL, TN_NEAREST_FLOOR, {1, 1, 1.5, 2.5}, {0}},
+    {{4, {1, 2, 5, 43}}, TN_RESIZE_LINEAR, TN_COORD_HALF_PIXEL, 0, {1, 1, 2, 2}, {0}},
+    {{4, {1, 3, 6, 29}}, TN_RESIZE_LINEAR, TN_COORD_ASYMMETRIC, 0, {1, 1, 4, 4}, {0}},
+    {{4, {1, 1, 7, 45}}, TN_RESIZE_CUBIC, TN_COORD_HALF_PIXEL, 0, {1, 1, 2, 2}, {0}},
+    {{4, {1, 2, 3, 52}}, TN_RESIZE_NEAREST, TN_COORD_HALF_PIXEL, TN_NEAREST_ROUND_PREFER_CEIL, {1, 1, 1, 2}, {0}},
+    {{4, {1, 2, 12, 90}}, TN_RESIZE_LINEAR, TN_COORD_HALF_PIXEL, 0, {1, 1, 0.5, 0.5}, {0}},
+    {{4, {1, 2, 11, 97}}, TN_RESIZE_LINEAR, TN_COORD_ALIGN_CORNERS, 0, {0}, {1, 2, 7, 63}},
+    {{4, {1, 1, 6, 75}}, TN_RESIZE_NEAREST, TN_COORD_ASYMMETRIC, TN_NEAREST_FLOOR, {1, 1, 0.5, 0.5}, {0}},
+    {{4, {1, 1, 6, 71}}, TN_RESIZE_CUBIC, TN_COORD_HALF_PIXEL, 0, {1, 1, 0.7, 0.6}, {0}},
     {{4, {1, 1, 4, 0}}, TN_RESIZE_LINEAR, TN_COORD_HALF_PIXEL, 0, {1, 1, 2, 2}, {0}},
 };
 
@@ -88,6 +96,12 @@ static bool make(tn_case *c, tn_arena *arena, tn_rand *r, unsigned i)
         roi[0] = 0;
         roi[1] = 1;
         sizes[0] = shape.dims[0];
+    }
+    if (tn_rand_bool(r)) {        // rows of several vectors
+        shape.dims[shape.rank - 1] = tn_rand_range(r, 1, 90);
+        if (axes[n - 1] == shape.rank - 1) {
+            sizes[n - 1] = tn_rand_range(r, 1, 120);
+        }
     }
     attr->axes = tn_case_ints(arena, n, axes);
     c->in[0] = tn_draw_in(tn_draw_dtype(r, TN_DRAW_FLOATS | 1u << TN_U8), shape);
