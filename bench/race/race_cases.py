@@ -136,9 +136,9 @@ def join():
     return net
 
 
-def resize(mode):
-    net = Net(1, 4, 1024, 1024)
-    net.node("Resize", "x", "", net.constant(np.array([1, 1, 2, 2], np.float32)), mode=mode)
+def resize(mode, side=1024, scale=2.0):
+    net = Net(1, 4, side, side)
+    net.node("Resize", "x", "", net.constant(np.array([1, 1, scale, scale], np.float32)), mode=mode)
     return net
 
 
@@ -160,8 +160,13 @@ KERNELS = {
     "dw5x5_672_14": lambda: convolution(672, 14, 672, 5, 1, 672), "lstm_84x256": lambda: recurrent("LSTM", 84, 256), "gru_84x256": lambda: recurrent("GRU", 84, 256),
     "elementwise_chain": chain, "elementwise_add": binary, "layer_norm": norm, "softmax": lambda: walk("Softmax", 16384, 1024, axis=-1),
     "reduce_rows": lambda: walk("ReduceMean", 16384, 1024, axes=[1]), "reduce_columns": lambda: walk("ReduceMean", 16384, 1024, axes=[0]),
-    "resize_nearest": lambda: resize("nearest"), "resize_linear": lambda: resize("linear"), "concat": join,
+    "resize_nearest": lambda: resize("nearest"), "resize_linear": lambda: resize("linear"),
+    "resize_linear_half": lambda: resize("linear", 4096, 0.5), "resize_cubic": lambda: resize("cubic"), "concat": join,
     "transpose_2d": lambda: walk("Transpose", 4096, 4096, perm=[1, 0]), "transpose_nhwc": lambda: walk("Transpose", 1, 64, 512, 512, perm=[0, 2, 3, 1]),
+    "transpose_nhwc_128": lambda: walk("Transpose", 1, 128, 256, 512, perm=[0, 2, 3, 1]),
+    "transpose_nchw_128": lambda: walk("Transpose", 1, 256, 512, 128, perm=[0, 3, 1, 2]),
+    "transpose_nhwc_cached": lambda: walk("Transpose", 1, 64, 56, 56, perm=[0, 2, 3, 1]),
+    "transpose_nchw_cached": lambda: walk("Transpose", 1, 56, 56, 64, perm=[0, 3, 1, 2]),
     "max_pool": lambda: walk("MaxPool", 1, 64, 512, 512, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4),
 }
 
