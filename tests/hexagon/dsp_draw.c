@@ -158,7 +158,7 @@ static void draw_image(dsp_case *c, tn_rand *r, uint32_t dtype, int32_t channels
 static void draw_depthwise(dsp_case *c, tn_rand *r, bool big)
 {
     const uint32_t dtype = draw_byte_type(r);
-    const int small = chance(r, 40), narrow = small && chance(r, 60);   // rows of half a vector, which the kernel pads itself behind ReLU
+    const int small = chance(r, 40), narrow = small && chance(r, 60);   // rows of half a vector, which the kernel pads itself
     const int32_t channels = small ? draw(r, 13, 70) : draw(r, 1, big ? 40 : 9), stride = narrow ? 1 : draw(r, 1, 2);
     const int32_t kernel = !narrow && chance(r, 35) ? 5 : 3;
     const int32_t most = small ? 16 : big ? 80 : 30, height = draw(r, narrow ? 8 : kernel - 1, narrow ? 26 : most);
@@ -176,7 +176,7 @@ static void draw_depthwise(dsp_case *c, tn_rand *r, bool big)
     const int32_t y[4] = {1, channels, out_length(x[2], c->pads[0], after, kernel, 1, stride), out_length(x[3], c->pads[1], after, kernel, 1, stride)};
     draw_weights(c, r, 4, w, channels, kernel * kernel);
     result_dims(c, r, dtype, 4, y);
-    if (narrow || chance(r, 40)) {
+    if (chance(r, 50)) {
         c->y.t.zero = dtype == TN_HEX_S8 ? -128 : 0;   // as behind ReLU: results of one sign are requantised another way
     }
     draw_clamp(c, r);
