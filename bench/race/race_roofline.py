@@ -2,9 +2,9 @@
 """Kernels, blocks and models on the roofline of this machine: race.py roofline.
 
 Each case runs under `tenon profile --json`, which also measures the two limits with as many threads: multiply-adds in registers (GFLOP/s) and
-copying of a block larger than the caches (GB/s). The best figures seen over all cases are the roof; their quotient is the ridge point. For a
-node that does F operations on B bytes (operands, weights and results, each once) the least time is max(F / peak, B / copy): the larger term
-says whether arithmetic or memory bounds it. For several nodes the least times add up. The share is least time / measured time. It can be above
+copying of a block larger than the caches (GB/s). The upper quartile of the figures of all cases is the roof: the best of them may be an error
+of the clock, which is read some 40 us apart. Their quotient is the ridge point. For a node that does F operations on B bytes (operands, weights
+and results, each once) the least time is max(F / peak, B / copy): the larger term says whether arithmetic or memory bounds it. For several nodes the least times add up. The share is least time / measured time. It can be above
 100 %: Winograd's convolutions do fewer operations than are counted, and data may come from caches.
 
 With one thread the time of a case is that of the thread (CLOCK_THREAD_CPUTIME_ID) in runs through the Python binding, where that finds the
@@ -74,6 +74,10 @@ def thread_time(path, runs):
     return least
 
 
+def upper_quartile(figures):
+    return sorted(figures)[3 * (len(figures) - 1) // 4] if figures else 0.0
+
+
 def profile(tool, path, threads, runs):
     command = [tool, "profile", path, "--json", "--quiet", "--threads", str(threads), "--runs", str(runs), "--warmup", "2"]
     result = subprocess.run(command, capture_output=True, text=True)
@@ -105,7 +109,7 @@ def show(document, with_nodes):
 def document_of(arguments):
     """{"threads", "peak_gflops", "copy_gbps", "ridge", "failed", "cases"}; no cases where nothing could be measured."""
     tool = arguments.tool or os.environ.get("TENON_TOOL", "tenon")
-    measured, failed, peak, copy = [], {}, 0.0, 0.0
+    measured, failed, peaks, copies = [], {}, [], []
     with tempfile.TemporaryDirectory() as folder:
         cases = race_cases.write(folder, arguments.level or list(race_cases.LEVELS), arguments.case)
         cases += [("model", Path(m).name, m) for m in arguments.models]
@@ -115,10 +119,12 @@ def document_of(arguments):
             except (RuntimeError, OSError, ValueError) as why:
                 failed[name] = str(why)
                 continue
-            peak, copy = max(peak, record["peak_gflops"]), max(copy, record["copy_gbps"])
+            peaks.append(record["peak_gflops"])
+            copies.append(record["copy_gbps"])
             nodes, wall = read_profile(record)
             own = thread_time(path, arguments.runs) if arguments.threads == 1 else None
             measured.append((level, name, nodes, own or wall))
+    peak, copy = upper_quartile(peaks), upper_quartile(copies)
     whole = peak > 0 and copy > 0
     return {"threads": arguments.threads, "peak_gflops": peak, "copy_gbps": copy, "ridge": peak / copy if whole else None, "failed": failed,
             "cases": [place_case(level, name, nodes, ns, peak, copy) for level, name, nodes, ns in measured if whole]}

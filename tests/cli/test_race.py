@@ -102,6 +102,9 @@ class Roofline(unittest.TestCase):
         right = race_roofline.place(20000, 1000, 400, 100, 10)
         self.assertEqual((right["bound"], right["gflops"], right["share"], right["bandwidth_share"]), ("arithmetic", 50, 0.5, 0.25))
 
+    def test_roof_is_no_outlier(self):
+        self.assertEqual([race_roofline.upper_quartile(f) for f in ([], [7], [101, 160, 99, 100])], [0.0, 7, 101])
+
     def test_sum_of_nodes(self):
         nodes = [dict(name="a", op="conv", kernel="k", flop=20000, bytes=1000, ns=300), dict(name="b", op="add", kernel="k", flop=0, bytes=1000, ns=150)]
         case = race_roofline.place_case("block", "c", nodes, 600, 100, 10)
