@@ -27,6 +27,10 @@
 // Floats between the weights that one step of a tile asks for and those of the next step: a line in four steps.
 #define ASK_MOST 4
 
+// Tiles and groups of output channels for each thread, up to and from which threads have channels each.
+#define SHARE_TILES 24
+#define SHARE_GROUPS 4
+
 // Bytes of the next group's weights that all tiles of a strip together ask for in a block of steps: a little more than there are.
 #define ASK_BYTES 1024
 
@@ -339,7 +343,8 @@ typedef struct job {
     const float *x, *w, *bias, *residual;
     float *y;
     float *windows;              // slot_floats for each slot
-    int64_t tiles_item, items_row, chunks;
+    int64_t tiles_item, items_row;
+    int64_t oc_chunk, chunks;    // groups of an item
 } job;
 
 // Where a tile's input is: rows kh0 .. kh1 - 1 and taps kw0 .. kw1 - 1 of the window, and how to step through them.
@@ -621,8 +626,8 @@ static void run_items(void *context, size_t first, size_t count, unsigned slot)
         unit u = {
             .n = image / d->s.groups,
             .group = image % d->s.groups,
-            .g0 = chunk * d->oc_chunk,
-            .g1 = TN_MIN(d->oc_groups, (chunk + 1) * d->oc_chunk),
+            .g0 = chunk * j->oc_chunk,
+            .g1 = TN_MIN(d->oc_groups, (chunk + 1) * j->oc_chunk),
             .tile0 = item * j->tiles_item,
             .tile1 = TN_MIN(d->s.out[1] * d->cuts, (item + 1) * j->tiles_item),
         };
@@ -681,6 +686,14 @@ static void run_product(const tn_call *call, const direct *d, const tn_tiles *ti
     tn_gemm_run(call->workers, &g);
 }
 
+// Few tiles of pixels are uneven shares. Where x has few channels beside y all threads may read all of it, and have groups each.
+static bool by_channels(const direct *d, int64_t tiles, unsigned threads)
+{
+    const tn_conv_shape *s = &d->s;
+    return s->n * s->groups % threads != 0 && d->oc_chunk == d->oc_groups && tiles < SHARE_TILES * (int64_t)threads &&
+           d->oc_groups >= SHARE_GROUPS * (int64_t)threads && 2 * s->c <= s->m;
+}
+
 tn_status tn_conv_direct_run(const tn_call *call, const tn_tiles *tiles)
 {
     const direct *d = call->params;
@@ -701,7 +714,6 @@ tn_status tn_conv_direct_run(const tn_call *call, const tn_tiles *tiles)
         .residual = call->n_in > 3 && call->in[3] ? call->in[3]->data : NULL,
         .y = call->out[0]->data,
         .windows = call->scratch,
-        .chunks = (d->oc_groups + d->oc_chunk - 1) / d->oc_chunk,
     };
     tn_workers *workers = tn_workers_count(call->workers) <= d->slots ? call->workers : NULL;
     if (d->padded_floats > 0) {
@@ -710,10 +722,13 @@ tn_status tn_conv_direct_run(const tn_call *call, const tn_tiles *tiles)
         tn_workers_run(workers, pad_items, &p, (size_t)planes, (size_t)tn_tile_item((double)d->plane / 10.0, planes, 1, tn_workers_count(workers)));
         j.x = call->scratch;
     }
-    const double steps = (double)(s->cg * s->kernel[1] * s->kernel[2]);
-    const double tile_ns = 20.0 + steps * tn_tile_cost(d->facts, tn_tile_cuts(s->out[2], d->cuts), TN_MIN(d->vectors, d->oc_chunk * d->q), d->q);
     const int64_t tiles_row = s->out[1] * d->cuts;
-    j.tiles_item = tn_tile_item(tile_ns, tiles_row, j.chunks * s->n * s->groups, tn_workers_count(workers));
+    const unsigned threads = tn_workers_count(workers);
+    j.oc_chunk = by_channels(d, tiles_row, threads) ? tn_tile_cuts(d->oc_groups, threads) : d->oc_chunk;
+    j.chunks = tn_tile_cuts(d->oc_groups, j.oc_chunk);
+    const double steps = (double)(s->cg * s->kernel[1] * s->kernel[2]);
+    const double tile_ns = 20.0 + steps * tn_tile_cost(d->facts, tn_tile_cuts(s->out[2], d->cuts), TN_MIN(d->vectors, j.oc_chunk * d->q), d->q);
+    j.tiles_item = tn_tile_item(tile_ns, tiles_row, j.chunks * s->n * s->groups, threads);
     j.items_row = (tiles_row + j.tiles_item - 1) / j.tiles_item;
     tn_workers_run(workers, run_items, &j, (size_t)(s->n * s->groups * j.chunks * j.items_row), 1);
     return TN_OK;

@@ -19,6 +19,7 @@
 
 // Strips that all channels of a picture are cut into at least, so that threads have some each.
 #define STRIPS_LEAST 4
+#define PIECES_MANY 6   // for each of them: then the last one's length does not matter
 
 typedef struct pair {
     bool expands;                // the pointwise one comes first
@@ -84,6 +85,13 @@ static int64_t strips_of(const tn_query *query, const tn_conv_shape *s, int64_t 
         strips = TN_CEIL_DIV(s->out[1], rows - 1);
     }
     return strips;
+}
+
+// A few pieces are more strips if threads have as many each then; `each`: pieces of a strip of all pictures. A result has the same bits.
+static int64_t shared_strips(int64_t strips, int64_t each, int64_t rows, int64_t threads)
+{
+    const int64_t more = TN_CEIL_DIV(strips, threads) * threads;
+    return strips * each % threads != 0 && strips * each < PIECES_MANY * threads && 2 * more <= rows ? more : strips;
 }
 
 // ---- price ----
@@ -175,7 +183,7 @@ static tn_status prepare(tn_prepare *prepare, const tn_tile_facts *facts, bool e
     *p = (pair){.expands = expands, .depthwise = d, .slots = TN_MAX(1u, query->threads),
                 .points = tn_points_of(facts, w->dims[1], w->dims[0], d->block, &((const tn_conv_attr *)h.query[!expands].attr)->act)};
     const int64_t channels = expands ? tn_points_width(&p->points, p->points.groups - 1) * facts->lanes : d->blocks * d->block;
-    p->strips = strips_of(query, &d->s, channels, expands);
+    p->strips = shared_strips(strips_of(query, &d->s, channels, expands), d->s.n * (expands ? p->points.groups : 1), d->s.out[1], p->slots);
     const int64_t rows = TN_CEIL_DIV(d->s.out[1], p->strips), pixels = expands ? rows_read(&d->s, rows) * d->s.in[2] : rows * d->s.out[2];
     if (!tn_mul_size((size_t)pixels * sizeof(float), (size_t)channels, &bytes) || !tn_align_size(bytes, TN_ALIGNMENT, &bytes)) {
         return tn_fail(prepare->diag, TN_LIMIT, query->name, "the workspace of %s does not fit in memory", prepare->row->name);
