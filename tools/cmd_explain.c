@@ -153,6 +153,10 @@ static int print_text(const cJSON *explain, const cJSON *placement, const tn_cli
         return tn_cli_fail(TN_EXIT_USAGE, "--node: no node of the plan has '%s' in its name", o->node);
     }
     print_placement(placement);
+    const char *failure = tn_cli_string(explain, "device_failure", NULL);
+    if (failure) {
+        printf("\n%sdevice failed%s: %s\n", tn_cli_red(), tn_cli_plain(), failure);
+    }
     return TN_EXIT_GOOD;
 }
 

@@ -277,7 +277,8 @@ typedef struct tenon_sample {
 
 typedef struct tenon_session_options {
     size_t struct_size;
-    const char *device;             /* "cpu", "opencl", "hexagon"; NULL: the best there is, of those that need no name. A named device that is absent is an error at create */
+    const char *device;             /* "cpu", "opencl", "hexagon"; NULL: the best there is, of those that need no name. A named device that is absent is an error at create;
+                                       one that is there and does not work leaves the session to the CPU, unless TENON_STRICT_DEVICE is set */
     unsigned threads;               /* 0: one for each core */
     const char *precision;          /* "fp32"; "fp16" (device opencl: stored as halves), "bf16" (cpu: operands of products and convolutions), summed in fp32;
                                        "fp16_pure" (device opencl with cl_khr_fp16: convolutions also multiply in halves; else as "fp16", which is told); "int8": quantised by `calibration`; NULL: fp32,
@@ -447,7 +448,7 @@ TENON_API tenon_status tenon_session_profile(tenon_session *session, size_t even
                   would make the operator up, "why": the first rule that refused, or why a price lost, or null}],
                   "flow": {"nodes": n, "transfers": [{"tensor", "way": "to" or "from", "bytes", "ns"}], "call_ns", "work_ns", "ns": all of
                   it, "cpu_ns": the same nodes on the CPU, "remark": what else the device says of it, or null}, "fallback": why or null}], "processor", "isa", "threads": n, "stages": n,
-                  "conversions": n}
+                  "conversions": n, "device_failure": why the device that was asked for is left out, or null}
                   nodes in the order of execution, those of a sub-flow after the node that stands for it (which alone has "flow");
                   layout_*, dtype, shape of operand 0 and result 0; "precision" in sub-flows: how the result is kept
      PLACEMENT   {"cpu": {"nodes": n, "macs": n}}

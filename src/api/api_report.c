@@ -309,6 +309,7 @@ static void write_explain(tn_text *text, const tenon_session *session, const tn_
     write_machine(text, session);
     tn_json_key_int(text, "stages", r.stages);
     tn_json_key_int(text, "conversions", tn_program_plan(program)->n_conversions);
+    tn_json_key_string(text, "device_failure", session->context.failure[0] ? session->context.failure : NULL);
     tn_json_close(text, '}');
 }
 

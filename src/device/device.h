@@ -103,6 +103,7 @@ typedef struct tn_flow_run {
     uint64_t deadline_ns;         // on tn_clock_ns; 0: none
     bool timed;                   // somebody will ask `describe` for the time of each node
     uint64_t number;              // of the run that it is a part of, as the session counts them; 0: not known
+    bool frugal;                  // the application limits memory: nothing is kept that only saves time
     uint64_t room;                // bytes that the flow may hold beyond what it does, where `holds`; 0: no limit
     const tn_flow_listener *listener;   // may be NULL
     tn_diag *diag;
@@ -137,8 +138,8 @@ typedef struct tn_device_vtable {
     // TN_DEVICE: the device is gone; the session plans again without it, and asks `revive` now and then.
     tn_status (*execute)(tn_flow *flow, const tn_flow_run *run);
     void (*release)(tn_flow *flow);
-    // TN_OK: it works, or works again. Waits no longer than until deadline_ns on tn_clock_ns; a start goes on meanwhile. NULL: once
-    // gone it stays so. Where it is not, one more try of a run after TN_DEVICE may find it working.
+    // TN_OK: it works, or works again; asked after open, too. Waits no longer than until deadline_ns on tn_clock_ns, 0: a limit of the device's
+    // own; a start goes on meanwhile. NULL: it works when it is opened, and once gone it stays so. Where it is not, one more try of a run after TN_DEVICE may find it working.
     tn_status (*revive)(tn_device *device, uint64_t deadline_ns, tn_diag *diag);
     // Takes the hints, once, after open and before anything is compiled. NULL: the device follows none.
     void (*power)(tn_device *device, const tn_power *power, tn_power_effect *effect);

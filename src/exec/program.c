@@ -600,6 +600,7 @@ static tn_status run_step(tn_program *program, tn_plan *plan, tn_step *step, tn_
         const uint64_t limit = tn_plan_limit(run->context), around = run->context->around;
         const tn_flow_run flow = {.in = step->call.in, .out = step->call.out, .cancel = run->cancel, .deadline_ns = run->deadline_ns,
                                   .number = run->number, .timed = run->profile != NULL, .listener = &listener, .diag = run->diag,
+                                  .frugal = run->context->limit_memory != 0,
                                   .room = !limit ? 0 : limit > around ? limit - around : 1};
         return plan->flows[at]->device->vtable->execute(plan->flows[at], &flow);
     }

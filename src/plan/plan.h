@@ -121,6 +121,7 @@ typedef struct tn_plan_context {
     const char *device;               // asked for by name, or NULL
     const char *precision;            // "fp32" ...
     unsigned dead;                    // bit d: devices[d] failed and is left out
+    char failure[256];                // of those, why; "" where none did
     unsigned strict;                  // TN_STRICT_* bits
     uint64_t limit_memory;            // of tn_plan_peak; 0: none
     uint64_t around;                  // what this run holds now: plans whose steps, bodies or later stages run, with their results of unknown size

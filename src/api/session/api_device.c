@@ -6,6 +6,7 @@
 #include "device/cache_folder.h"
 #include "sys/clock.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void tn_api_close_devices(tenon_session *session)
@@ -49,6 +50,19 @@ static void check_cache(const tenon_session *session)
     }
 }
 
+// A device that is there and does not work is one that failed: unless strict forbids it, the session goes on without.
+static tn_status wake(tenon_session *session, tn_diag *diag)
+{
+    for (size_t d = 0; d + 1 < session->context.n_devices && !session->context.dead; d++) {
+        tn_device *device = session->devices[d];
+        const tn_status status = device->vtable->revive ? device->vtable->revive(device, 0, diag) : TN_OK;
+        if (status != TN_OK && !(status == TN_DEVICE && tn_api_lose_devices(session, diag))) {
+            return status;
+        }
+    }
+    return TN_OK;
+}
+
 // Opens the named device, or those that are present in the order of the registry with the CPU last.
 tn_status tn_api_open_devices(tenon_session *session, const char *name, tn_diag *diag)
 {
@@ -82,7 +96,7 @@ tn_status tn_api_open_devices(tenon_session *session, const char *name, tn_diag 
     session->context.devices = session->devices;
     settle(session);
     check_cache(session);
-    return TN_OK;
+    return wake(session, diag);
 }
 
 // ---- devices that fail ----
@@ -114,6 +128,7 @@ bool tn_api_lose_devices(tenon_session *session, tn_diag *diag)
         return false;
     }
     tn_api_warn(session, diag);
+    (void)snprintf(session->context.failure, sizeof session->context.failure, "%.250s", diag->message);
     session->context.dead = all;
     session->context.device_fallbacks++;
     wait_for_retry(session);
@@ -138,6 +153,7 @@ void tn_api_regain_devices(tenon_session *session)
     }
     if (alive) {
         session->context.dead &= ~alive;
+        session->context.failure[0] = '\0';
         plan_anew(session);
     } else {
         wait_for_retry(session);

@@ -29,10 +29,23 @@ static tn_status encode(const tn_hex_flow *flow, tn_hex_encoder *e, tn_diag *dia
     return tn_hex_encode_graph(e, flow->graph, &flow->base.device->cpu);
 }
 
+// Under the link's lock. A spare program is memory that one can do without.
+static void set_frugal(tn_hex_flow *flow, bool frugal)
+{
+    tn_hex_spare *spare = &flow->link->spare;
+    if (frugal && !flow->frugal && spare->frugal++ == 0) {
+        tn_hex_spare_drop(flow->link);
+    } else if (!frugal && flow->frugal && --spare->frugal == 0) {
+        spare->idle = spare->off;
+    }
+    flow->frugal = frugal;
+}
+
 // Under the link's lock, perhaps when the session is gone.
 static void release(tn_hex_link *link, tn_hex_chore *chore)
 {
     tn_hex_flow *flow = (tn_hex_flow *)(void *)((uint8_t *)chore - offsetof(tn_hex_flow, chore));
+    set_frugal(flow, false);
     tn_hex_part_give(flow->part);
     tn_hex_buffer_give_locked(link, flow->staging);
     tn_give(link->heap, flow->lines.text);
@@ -121,6 +134,7 @@ tn_status tn_hex_flow_ready(tn_hex_flow *flow, tn_diag *diag)
             return tn_fail(diag, TN_DEVICE, "hexagon", "the DSP was started %d times while a graph was handed over; it died %s", MOST_STARTS,
                            flow->link->death);
         }
+        tn_hex_part_prove(part);
         if (part->session != flow->link->session && !tn_hex_part_intact(part)) {
             // The program that is gone wrote where it should not: its records and weights are nothing to go on with.
             tn_hex_encoder e;
@@ -168,9 +182,15 @@ tn_status tn_hex_flow_make(tn_hex_device *device, const tn_flow_request *request
         status = tn_fail(request->diag, TN_LIMIT, "hexagon", "a sub-graph of more than %d inputs and outputs", TN_HEX_IO_MAX);
     }
     if (status == TN_OK) {
-        status = take_turn(flow, request->listener, 0, NULL, request->diag);
+        status = take_turn(flow, request->listener, tn_clock_ns() + link->patience_ns, NULL, request->diag);
         status = status == TN_OK ? compile(flow, &e, request->diag) : status;
         give_turn(flow);
+        if (status == TN_DEADLINE) {
+            tn_diag_clear(request->diag);
+            status = tn_fail(request->diag, TN_DEVICE, request->graph->first ? request->graph->first->name : "hexagon",
+                             "the DSP was not handed a sub-graph of %zu nodes within %u ms: it is slow, or others' runs keep it busy",
+                             request->graph->n_nodes, (unsigned)(link->patience_ns / 1000000u));
+        }
     }
     tn_hex_encode_deinit(&e);
     if (status != TN_OK) {
@@ -286,6 +306,12 @@ static tn_status execute(tn_hex_flow *flow, const tn_flow_run *run)
     if (call.status != TN_HEX_OK) {
         flow->part->session = TN_HEX_NO_SESSION;
         return tn_hex_part_refused(flow->graph, &call, "execute", run->diag);
+    }
+    if (run->frugal != flow->frugal) {
+        set_frugal(flow, run->frugal);
+    }
+    if (!link->spare.idle) {
+        tn_hex_spare_pump(link);
     }
     flow->dsp_us = call.results[0];
     flow->packets = call.results[1] | (uint64_t)call.results[2] << 32;

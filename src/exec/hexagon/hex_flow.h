@@ -33,6 +33,7 @@ typedef struct tn_hex_flow {
     const tn_flow_listener *listener;     // while it is made or run
     tn_hex_lines lines;           // of the log, to be told
     bool turn;                    // it has the link's
+    bool frugal;                  // of a session with a limit of memory
     bool timed;                   // the DSP's counters began anew when runs began to be timed
     uint64_t dsp_us, packets;     // of the last run
 } tn_hex_flow;

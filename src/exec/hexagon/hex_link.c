@@ -27,19 +27,19 @@
 
 // ---- words of the page ----
 
-static _Atomic uint32_t *word_at(tn_hex_link *link, size_t offset) { return (_Atomic uint32_t *)(void *)(link->page + offset); }
+static _Atomic uint32_t *word_at(uint8_t *page, size_t offset) { return (_Atomic uint32_t *)(void *)(page + offset); }
 
-static uint32_t load(tn_hex_link *link, size_t offset, int word)
+uint32_t tn_hex_page_load(uint8_t *page, size_t offset, int word)
 {
-    return atomic_load_explicit(word_at(link, offset + 4 * (size_t)word), memory_order_acquire);
+    return atomic_load_explicit(word_at(page, offset + 4 * (size_t)word), memory_order_acquire);
 }
 
-static void store(tn_hex_link *link, size_t offset, int word, uint32_t value)
-{
-    atomic_store_explicit(word_at(link, offset + 4 * (size_t)word), value, memory_order_release);
-}
+static uint32_t load(const tn_hex_link *link, size_t offset, int word) { return tn_hex_page_load(link->page, offset, word); }
 
-static void futex_wake(tn_hex_link *link, size_t offset) { syscall(SYS_futex, link->page + offset, FUTEX_WAKE, 1, NULL, NULL, 0); }
+static void store(uint8_t *page, size_t offset, int word, uint32_t value)
+{
+    atomic_store_explicit(word_at(page, offset + 4 * (size_t)word), value, memory_order_release);
+}
 
 static void futex_wait(tn_hex_link *link, size_t offset, uint32_t seen, uint64_t ns)
 {
@@ -101,6 +101,26 @@ static int shared_memory(size_t bytes)
     return fd;
 }
 
+bool tn_hex_page_take(uint8_t **page, int *fd)
+{
+    *fd = shared_memory(TN_HEX_PAGE);
+    void *at = *fd < 0 ? MAP_FAILED : mmap(NULL, TN_HEX_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, *fd, 0);
+    *page = at == MAP_FAILED ? NULL : at;
+    if (!*page && *fd >= 0) {
+        close(*fd);
+        *fd = -1;
+    }
+    return *page != NULL;
+}
+
+void tn_hex_page_give(uint8_t *page, int fd)
+{
+    if (page) {
+        munmap(page, TN_HEX_PAGE);
+        close(fd);
+    }
+}
+
 static void memory_give(const tn_hex_link *link, const tn_hex_buffer *buffer);
 
 static void end(tn_hex_link *link, bool asked)
@@ -111,6 +131,9 @@ static void end(tn_hex_link *link, bool asked)
     link->state = NULL;
     link->greeted = false;
     link->late = (tn_hex_late){.waiting = false};
+    if (link->spare.adopted) {
+        tn_hex_spare_drop(link);
+    }
 }
 
 static void stop(tn_hex_link *link) { end(link, false); }
@@ -199,18 +222,23 @@ tn_status tn_hex_link_power(tn_hex_link *link, const tn_hex_power *power, tn_dia
     return level.status == TN_HEX_OK && more.status == TN_HEX_OK ? TN_OK : tn_fail(diag, TN_UNSUPPORTED, "hexagon", "the DSP refuses a power level");
 }
 
+tn_status tn_hex_link_launch(tn_hex_link *link, uint8_t *page, int page_fd, void **state, tn_diag *diag)
+{
+    memset(page, 0, TN_HEX_PAGE);
+    store(page, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_MAGIC, TN_HEX_MAGIC);
+    store(page, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_PROTOCOL, TN_HEX_PROTOCOL);
+    store(page, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_THREADS, TN_MIN(link->options.threads, (uint32_t)TN_HEX_MAX_THREADS));
+    store(page, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_VTCM, link->options.vtcm);
+    store(page, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_FLAGS, link->options.flags);
+    return link->transport->start(state, link->heap, page_fd, &link->options, diag);
+}
+
 static tn_status start(tn_hex_link *link, tn_diag *diag)
 {
-    memset(link->page, 0, TN_HEX_PAGE);
-    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_MAGIC, TN_HEX_MAGIC);
-    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_PROTOCOL, TN_HEX_PROTOCOL);
-    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_THREADS, TN_MIN(link->options.threads, (uint32_t)TN_HEX_MAX_THREADS));
-    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_VTCM, link->options.vtcm);
-    store(link, TN_HEX_AT_CONFIG, TN_HEX_CONFIG_FLAGS, link->options.flags);
     link->sequence = link->log_read = link->log_begin = 0;
-    link->session++;
+    link->session = ++link->programs;
     link->started_ns = tn_clock_ns();
-    return link->transport->start(&link->state, link->heap, link->page_fd, &link->options, diag);
+    return tn_hex_link_launch(link, link->page, link->page_fd, &link->state, diag);
 }
 
 // Waits for the program that was started, and shakes hands.
@@ -237,6 +265,12 @@ bool tn_hex_link_running(tn_hex_link *link)
     return link->owner == getpid() && link->state && link->transport->alive(link->state, how, sizeof how);
 }
 
+static tn_status meet(tn_hex_link *link, tn_diag *diag)
+{
+    TN_TRY(link->greeted ? TN_OK : greet(link, diag));
+    return link->spare.adopted ? tn_hex_spare_install(link, diag) : TN_OK;
+}
+
 tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag)
 {
     if (link->owner != getpid()) {
@@ -249,9 +283,17 @@ tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag)
     }
     if (!link->state) {
         stop(link);
-        TN_TRY(start(link, diag));
+        TN_TRY(tn_hex_spare_take(link) ? TN_OK : start(link, diag));
     }
-    return link->greeted ? TN_OK : greet(link, diag);
+    const bool spare = link->spare.adopted;
+    const tn_status status = meet(link, diag);
+    if (status == TN_DEVICE && spare && !link->state) {
+        // A spare that was dying itself: the run can still have one that is started for it.
+        tn_diag_clear(diag);
+        TN_TRY(start(link, diag));
+        return meet(link, diag);
+    }
+    return status;
 }
 
 tn_status tn_hex_link_create(tn_hex_link **out, const tn_hex_transport *transport, tn_heap *heap, const tn_hex_options *options, tn_diag *diag)
@@ -277,11 +319,10 @@ tn_status tn_hex_link_create(tn_hex_link **out, const tn_hex_transport *transpor
     link->heap = heap;
     link->transport = transport;
     link->owner = getpid();
+    link->patience_ns = CALL_NS;
     link->options = *options;
-    link->page_fd = shared_memory(TN_HEX_PAGE);
-    link->page = link->page_fd < 0 ? MAP_FAILED : mmap(NULL, TN_HEX_PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, link->page_fd, 0);
-    if (link->page == MAP_FAILED) {
-        link->page = NULL;
+    link->spare.page_fd = -1;
+    if (!tn_hex_page_take(&link->page, &link->page_fd)) {
         status = tn_fail(diag, TN_OUT_OF_MEMORY, "hexagon", "the system refused shared memory: %s", strerror(errno));
     }
     if (status != TN_OK) {
@@ -311,6 +352,7 @@ void tn_hex_link_close(tn_hex_link *link)
         return;
     }
     // In a forked child the process is not ours to end: closing the descriptors is all.
+    tn_hex_spare_close(link);
     if (link->owner == getpid()) {
         quit(link);
     }
@@ -321,12 +363,7 @@ void tn_hex_link_close(tn_hex_link *link)
         memory_give(link, buffer);
         tn_give(link->heap, buffer);
     }
-    if (link->page) {
-        munmap(link->page, TN_HEX_PAGE);
-    }
-    if (link->page_fd >= 0) {
-        close(link->page_fd);
-    }
+    tn_hex_page_give(link->page, link->page_fd);
     pthread_mutex_destroy(&link->list);
     tn_hex_turn_deinit(&link->turn);
     tn_give(link->heap, link);
@@ -412,6 +449,17 @@ void tn_hex_link_later(tn_hex_link *link, tn_hex_chore *chore)
     }
 }
 
+tn_status tn_hex_link_wake(tn_hex_link *link, uint64_t deadline_ns, tn_diag *diag)
+{
+    const uint64_t end = deadline_ns ? deadline_ns : tn_clock_ns() + link->patience_ns;
+    TN_TRY(tn_hex_link_lock_until(link, end, NULL, diag));
+    tn_hex_link_limit(link, end, NULL);
+    const tn_status status = tn_hex_link_ready(link, diag);
+    tn_hex_link_limit(link, 0, NULL);
+    tn_hex_link_unlock(link);
+    return status;
+}
+
 void tn_hex_link_names(tn_hex_link *link, tn_hex_name_fn name, void *context)
 {
     link->name = name;
@@ -461,6 +509,9 @@ static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_
             }
         }
         futex_wait(link, TN_HEX_AT_RSP_SEQ, seen, TN_MIN(end - now, (uint64_t)SLICE_NS));
+        if (call->call == TN_HEX_CALL_EXECUTE && !link->spare.idle && load(link, TN_HEX_AT_RSP_SEQ, 0) != sequence) {
+            tn_hex_spare_pump(link);
+        }
     }
 }
 
@@ -501,19 +552,17 @@ static void keep_late(tn_hex_link *link, const tn_hex_call *call, uint32_t seque
     }
 }
 
-static uint32_t post(tn_hex_link *link, const tn_hex_call *call)
+void tn_hex_page_post(uint8_t *page, uint32_t sequence, uint32_t call, const uint32_t *args, int n_args)
 {
-    const uint32_t sequence = ++link->sequence;
-    store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_SEQ, sequence);
-    store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_CALL, call->call);
-    store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_STATUS, 0);
-    store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_N_ARGS, (uint32_t)call->n_args);
-    for (int i = 0; i < call->n_args; i++) {
-        store(link, TN_HEX_AT_REQUEST, TN_HEX_MSG_ARG + i, call->args[i]);
+    store(page, TN_HEX_AT_REQUEST, TN_HEX_MSG_SEQ, sequence);
+    store(page, TN_HEX_AT_REQUEST, TN_HEX_MSG_CALL, call);
+    store(page, TN_HEX_AT_REQUEST, TN_HEX_MSG_STATUS, 0);
+    store(page, TN_HEX_AT_REQUEST, TN_HEX_MSG_N_ARGS, (uint32_t)n_args);
+    for (int i = 0; i < n_args; i++) {
+        store(page, TN_HEX_AT_REQUEST, TN_HEX_MSG_ARG + i, args[i]);
     }
-    store(link, TN_HEX_AT_REQ_SEQ, 0, sequence);
-    futex_wake(link, TN_HEX_AT_REQ_SEQ);
-    return sequence;
+    store(page, TN_HEX_AT_REQ_SEQ, 0, sequence);
+    syscall(SYS_futex, page + TN_HEX_AT_REQ_SEQ, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
 tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag)
@@ -535,7 +584,8 @@ tn_status tn_hex_link_call(tn_hex_link *link, tn_hex_call *call, tn_diag *diag)
         link->late.answered = false;
     } else {
         const uint64_t begin = tn_clock_ns();
-        sequence = post(link, call);
+        sequence = ++link->sequence;
+        tn_hex_page_post(link->page, sequence, call->call, call->args, call->n_args);
         const tn_status status = wait_answer(link, call, sequence, begin, diag);
         if (status != TN_OK && link->state) {
             keep_late(link, call, sequence, begin);

@@ -7,6 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/diag.h"
+#include "exec/hexagon/share/hex_late.h"
+#include "exec/hexagon/share/hex_spare.h"
 #include "exec/hexagon/share/hex_turn.h"
 #include "exec/hexagon/wire/hex_control.h"
 #include "exec/hexagon/wire/hex_graph.h"
@@ -28,6 +30,7 @@ typedef struct tn_hex_options {
 typedef struct tn_hex_transport {
     const char *name;
     bool quits;               // a program that is told to quit goes by itself, and the next is another
+    bool spares;              // two programs can be started at the same time
     // Whether it can work here; *what: a fixed text, the reason why not.
     bool (*present)(const char **what);
     // Starts the program over the control page (page_fd, TN_HEX_PAGE bytes). *state belongs to the transport.
@@ -79,14 +82,6 @@ typedef struct tn_hex_hello {
     uint32_t protocol, arch, hvx_bytes, threads, vtcm_bytes, version, n_ops;
 } tn_hex_hello;
 
-// A call whose run could not wait for the answer. The DSP goes on with it; the next call waits first, and one that is the same takes the answer.
-typedef struct tn_hex_late {
-    bool waiting, answered;
-    uint32_t sequence, call, n_args, args[TN_HEX_MESSAGE_ARGS];
-    uint64_t begin_ns, session;
-    uint32_t answer[TN_HEX_MESSAGE_WORDS];
-} tn_hex_late;
-
 // Wishes of a session. As its runs are made, those of the one whose turn it is hold.
 typedef struct tn_hex_power {
     bool wished;              // false: the program's own choice, and the rest is 0
@@ -103,15 +98,18 @@ struct tn_hex_link {
     void *state;              // of the transport; NULL: not running
     bool greeted;             // the program that runs has shaken hands
     uint64_t started_ns;
+    uint64_t patience_ns;     // what is opened waits no longer for a turn, a program that starts or a graph that is handed over
     pid_t owner;              // process that made the link
     uint8_t *page;            // TN_HEX_PAGE bytes
     int page_fd;
     uint32_t sequence;
-    uint64_t session;         // counts starts
+    uint64_t session;         // of the program, by the count of those that were started
+    uint64_t programs;        // started so far, spare ones among them
     char death[480];          // how the program before this one ended; "": there was none
     uint64_t deadline_ns;     // of the run that has the turn, for everything before the sub-graph is executed; 0: none
     const atomic_int *cancel; // the same; may be NULL
     tn_hex_late late;
+    tn_hex_spare spare;
     tn_hex_name_fn name;      // set around a call; NULL: nobody knows
     void *name_context;
     tn_hex_buffer *buffers;   // list
@@ -153,7 +151,7 @@ void tn_hex_link_unlock(tn_hex_link *link);     // chores that were left are don
 // Does it now, or leaves it to the one who has the turn: whoever gives something back need not wait for another's run.
 void tn_hex_link_later(tn_hex_link *link, tn_hex_chore *chore);
 
-// The same for a run that may not wait for ever while another session uses the DSP. TN_OK: it has the turn; TN_DEADLINE, TN_CANCELLED.
+// The same for who may not wait for ever while another session uses the DSP. TN_OK: it has the turn; TN_DEADLINE, TN_CANCELLED.
 tn_status tn_hex_link_lock_until(tn_hex_link *link, uint64_t deadline_ns, const atomic_int *cancel, tn_diag *diag);
 
 // Under the lock: those who wait have their turns first. Not TN_OK: the limits of the run say that it ends, and the turn is not had. Afterwards
@@ -167,6 +165,9 @@ tn_status tn_hex_link_check(const tn_hex_link *link, const char *what, tn_diag *
 
 // Under the lock: the program runs when this succeeds; one that died is started again (the buffers are mapped again when used).
 tn_status tn_hex_link_ready(tn_hex_link *link, tn_diag *diag);
+
+// The same, taking the turn for it and giving it back; nothing goes on longer than until deadline_ns, 0: the link's patience.
+tn_status tn_hex_link_wake(tn_hex_link *link, uint64_t deadline_ns, tn_diag *diag);
 
 // Under the lock: whether it runs and is ours to talk to.
 bool tn_hex_link_running(tn_hex_link *link);
@@ -214,6 +215,17 @@ void tn_hex_buffer_give_locked(tn_hex_link *link, tn_hex_buffer *buffer);      /
 
 // With or without the lock: the buffer that holds bytes [data, data + bytes); NULL: none does.
 tn_hex_buffer *tn_hex_buffer_find(tn_hex_link *link, const void *data, size_t bytes);
+
+// ---- for the spare ----
+
+// Under the lock: starts a program over a page, which is written anew.
+tn_status tn_hex_link_launch(tn_hex_link *link, uint8_t *page, int page_fd, void **state, tn_diag *diag);
+// A page for one; false: no memory.
+bool tn_hex_page_take(uint8_t **page, int *fd);
+void tn_hex_page_give(uint8_t *page, int fd);
+// Makes a call by a page; its words.
+void tn_hex_page_post(uint8_t *page, uint32_t sequence, uint32_t call, const uint32_t *args, int n_args);
+uint32_t tn_hex_page_load(uint8_t *page, size_t offset, int word);
 
 const char *tn_hex_status_text(uint32_t status);
 const char *tn_hex_why_text(uint32_t why);

@@ -14,8 +14,6 @@
 #define LEAST_ROOM ((size_t)1 << 20)
 #define MOST_PIECES 1024     // of packing, beside some for each node
 
-enum { NONE, MADE, HAS_CONSTS, HAS_NODES, PREPARED, READY };      // tn_hex_part.step
-
 const tn_node *tn_hex_part_node(const tn_graph *graph, uint32_t id)
 {
     const tn_node *node = id ? graph->first : NULL;
@@ -34,34 +32,26 @@ static uint64_t mark_of_encoding(const tn_hex_encoder *e)
     return mark_of_blob(&e->consts, mark_of_blob(&e->nodes, mark_of_blob(&e->data, 0)));
 }
 
-static uint64_t consts_mark(const tn_hex_part *part) { return tn_hex_mark(part->records->data, part->consts_bytes, 1); }
-
-static uint64_t nodes_mark(const tn_hex_part *part)
-{
-    return tn_hex_mark(part->records->data + part->nodes_at, part->data_at + part->data_bytes - part->nodes_at, 2);
-}
+static uint64_t written_mark(const tn_hex_part *part) { return tn_hex_mark(part->records->data, part->data_at + part->data_bytes, 1); }
 
 static uint64_t packed_mark(const tn_hex_part *part) { return tn_hex_mark(part->packed->data, part->packed_bytes, 3); }
 
 // ---- records ----
 
-// Calls for each record of a constant, whose last three words are handle, offset and length.
-static void set_constants(tn_hex_part *part, uint32_t handle, uint32_t add_to_offset)
+// The bytes of constants follow the records, whose last three words are handle, offset and length: handle 0 is the buffer of the records.
+static void place_constants(tn_hex_part *part)
 {
     for (size_t at = 0; at < part->consts_bytes;) {
-        tn_hex_cursor cursor = {part->records->data + at, part->consts_bytes - at, 0};
-        (void)tn_hex_get(&cursor);
+        tn_hex_cursor cursor = {part->records->data + at + 4, 4, 0};
         const size_t words = tn_hex_get(&cursor);
         if (words < 3 || words > (part->consts_bytes - at) / 4) {
-            return;      // somebody else wrote here: the mark tells
+            return;      // somebody else writes here: the DSP will refuse it
         }
-        uint8_t *last = part->records->data + at + 4 * (words - 3);
-        tn_hex_cursor offset = {last + 4, 4, 0};
-        tn_hex_patch(last + 4, tn_hex_get(&offset) + add_to_offset);
-        tn_hex_patch(last, handle);
+        uint8_t *offset = part->records->data + at + 4 * (words - 2);
+        tn_hex_cursor old = {offset, 4, 0};
+        tn_hex_patch(offset, tn_hex_get(&old) + (uint32_t)part->data_at);
         at += 4 * words;
     }
-    part->consts_mark = consts_mark(part);
 }
 
 static void put(uint8_t *to, const tn_hex_blob *blob)
@@ -77,11 +67,11 @@ void tn_hex_part_write(tn_hex_part *part, const tn_hex_encoder *e)
     put(part->records->data + part->nodes_at, &e->nodes);
     memset(part->records->data + part->nodes_at + part->nodes_bytes, 0, part->data_at - part->nodes_at - part->nodes_bytes);
     put(part->records->data + part->data_at, &e->data);
-    set_constants(part, 0, (uint32_t)part->data_at);
-    part->nodes_mark = nodes_mark(part);
+    place_constants(part);
+    part->written_mark = written_mark(part);
 }
 
-bool tn_hex_part_intact(const tn_hex_part *part) { return part->consts_mark == consts_mark(part) && part->nodes_mark == nodes_mark(part); }
+bool tn_hex_part_intact(const tn_hex_part *part) { return part->written_mark == written_mark(part); }
 
 static bool same(const tn_hex_part *part, const tn_hex_encoder *e, uint64_t mark)
 {
@@ -154,7 +144,7 @@ static void forget(tn_hex_part *part)
         part->packed->pinned = false;
     }
     part->session = TN_HEX_NO_SESSION;
-    part->step = NONE;
+    part->step = TN_HEX_STEP_NONE;
 }
 
 static void tear_down(tn_hex_part *part)
@@ -167,6 +157,39 @@ static void tear_down(tn_hex_part *part)
     forget(part);
 }
 
+bool tn_hex_part_kept(const tn_hex_part *part)
+{
+    return part->step == TN_HEX_STEP_READY && part->session == part->link->session && part->kept && !part->adopted;
+}
+
+void tn_hex_part_adopt(tn_hex_part *part, const tn_hex_copy *copy)
+{
+    forget(part);
+    if (copy->step != TN_HEX_STEP_NONE) {
+        part->id = copy->id;
+        part->session = part->link->session;
+        part->step = copy->step;
+        part->packing = part->taking = copy->packing;
+        part->kept = part->kept && !copy->packing;
+        part->pieces = 0;
+        part->taken += part->step == TN_HEX_STEP_READY;
+        part->adopted = true;
+    }
+    part->copy = NULL;
+}
+
+void tn_hex_part_prove(tn_hex_part *part)
+{
+    const bool adopted = part->adopted && part->session == part->link->session;
+    if (part->adopted) {
+        part->adopted = false;
+        part->link->spare.idle = part->link->spare.off;      // the next spare may have it from now on
+    }
+    if (adopted && !(tn_hex_part_intact(part) && packed_mark(part) == part->sum)) {
+        tear_down(part);
+    }
+}
+
 void tn_hex_part_give(tn_hex_part *part)
 {
     if (!part || --part->uses > 0) {
@@ -177,6 +200,7 @@ void tn_hex_part_give(tn_hex_part *part)
         at = &(*at)->next;
     }
     *at = part->next;
+    tn_hex_spare_forget(part);
     if (part->session == part->link->session) {
         tear_down(part);
     }
@@ -200,6 +224,7 @@ static tn_status make_room(tn_hex_part *part, size_t bytes, tn_diag *diag)
         return tn_fail(diag, TN_DEVICE, "hexagon", "the DSP wants %zu bytes for %zu bytes of weights", bytes, part->data_bytes);
     }
     if (part->packed && part->packed->bytes < bytes) {
+        tn_hex_spare_forget(part);
         tn_hex_buffer_give_locked(part->link, part->packed);
         part->packed = NULL;
     }
@@ -276,26 +301,25 @@ static tn_status pack(tn_hex_part *part, const tn_graph *graph, const char *cach
 static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, const char *cache, bool *more, tn_diag *diag)
 {
     uint32_t results[TN_HEX_MESSAGE_ARGS] = {0};
-    if (part->step == NONE) {
+    if (part->step == TN_HEX_STEP_NONE) {
         TN_TRY(map(part, part->records, diag));
-        set_constants(part, part->records->handle, 0);
         TN_TRY(send(part, graph, TN_HEX_CALL_INIT, "init", 0, NULL, results, diag));
         part->id = results[0];
         part->session = part->link->session;
-        part->step = MADE;
+        part->step = TN_HEX_STEP_MADE;
     }
     const uint32_t handle = part->records->handle;
     const uint32_t consts[4] = {part->id, handle, 0, (uint32_t)part->consts_bytes};
     const uint32_t nodes[4] = {part->id, handle, (uint32_t)part->nodes_at, (uint32_t)part->nodes_bytes};
-    if (part->step == MADE) {
+    if (part->step == TN_HEX_STEP_MADE) {
         TN_TRY(part->consts_bytes ? send(part, graph, TN_HEX_CALL_CONSTS, "consts", 4, consts, NULL, diag) : TN_OK);
-        part->step = HAS_CONSTS;
+        part->step = TN_HEX_STEP_HAS_CONSTS;
     }
-    if (part->step == HAS_CONSTS) {
+    if (part->step == TN_HEX_STEP_HAS_CONSTS) {
         TN_TRY(send(part, graph, TN_HEX_CALL_NODES, "nodes", 4, nodes, NULL, diag));
-        part->step = HAS_NODES;
+        part->step = TN_HEX_STEP_HAS_NODES;
     }
-    if (part->step == PREPARED) {
+    if (part->step == TN_HEX_STEP_PREPARED) {
         return pack(part, graph, cache, more, diag);
     }
     TN_TRY(send(part, graph, TN_HEX_CALL_PREPARE, "prepare", 1, &part->id, results, diag));
@@ -305,7 +329,7 @@ static tn_status hand_over(tn_hex_part *part, const tn_graph *graph, const char 
     }
     part->arena_bytes = (size_t)results[0] + results[2];
     part->packed_bytes = results[5];
-    part->step = PREPARED;
+    part->step = TN_HEX_STEP_PREPARED;
     return pack(part, graph, cache, more, diag);
 }
 
@@ -314,7 +338,7 @@ static bool make_way(const tn_hex_part *part)
 {
     tn_hex_part *oldest = NULL;
     for (tn_hex_part *other = part->link->parts; other; other = other->next) {
-        if (other != part && other->step != NONE && other->session == part->link->session && (!oldest || other->used < oldest->used)) {
+        if (other != part && other->step != TN_HEX_STEP_NONE && other->session == part->link->session && (!oldest || other->used < oldest->used)) {
             oldest = other;
         }
     }
@@ -340,7 +364,7 @@ tn_status tn_hex_part_map(tn_hex_part *part, tn_hex_buffer *buffer, tn_diag *dia
 // Again from the beginning, after a failure that left the DSP running.
 static tn_status anew(tn_hex_part *part, const tn_graph *graph, const char *cache, bool *more, tn_diag *diag)
 {
-    if (part->step != NONE) {
+    if (part->step != TN_HEX_STEP_NONE) {
         tear_down(part);
     }
     tn_diag_clear(diag);
@@ -354,10 +378,10 @@ tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, const char
     if (part->session != part->link->session) {
         forget(part);
     }
-    if (part->step == READY) {
+    if (part->step == TN_HEX_STEP_READY) {
         return TN_OK;
     }
-    const bool resumed = part->step != NONE;
+    const bool resumed = part->step != TN_HEX_STEP_NONE;
     tn_status status = hand_over(part, graph, cache, more, diag);
     if (status == TN_DEADLINE || status == TN_CANCELLED) {
         return status;
@@ -377,9 +401,10 @@ tn_status tn_hex_part_ready(tn_hex_part *part, const tn_graph *graph, const char
         status = diag->status = TN_DEVICE;      // it is the DSP that has none: the session's policy decides
     }
     if (status == TN_OK) {
-        part->step = READY;
+        part->step = TN_HEX_STEP_READY;
         part->records->pinned = false;
-    } else if (status != TN_DEADLINE && status != TN_CANCELLED && part->step != NONE && part->link->state) {
+        part->link->spare.idle = part->link->spare.off;
+    } else if (status != TN_DEADLINE && status != TN_CANCELLED && part->step != TN_HEX_STEP_NONE && part->link->state) {
         tear_down(part);
     }
     return status;

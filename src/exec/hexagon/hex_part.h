@@ -9,14 +9,18 @@
 #include "exec/hexagon/hex_encode.h"
 #include "exec/hexagon/hex_link.h"
 
+enum {       // tn_hex_part.step
+    TN_HEX_STEP_NONE, TN_HEX_STEP_MADE, TN_HEX_STEP_HAS_CONSTS, TN_HEX_STEP_HAS_NODES, TN_HEX_STEP_PREPARED, TN_HEX_STEP_READY
+};
+
 typedef struct tn_hex_part {
     struct tn_hex_part *next;     // of the link's
     tn_hex_link *link;
     size_t uses;
     tn_hex_buffer *records;       // [records of constants][records of nodes][bytes of constants]
     size_t consts_bytes, nodes_at, nodes_bytes, data_at, data_bytes;
-    uint64_t mark;                // of all of it, as it was encoded: without handles
-    uint64_t nodes_mark, consts_mark;     // of the buffer: nodes and bytes of constants, records of constants as written last
+    uint64_t mark;                // of all of it, as it was encoded
+    uint64_t written_mark;        // of the buffer, as written last
     tn_hex_buffer *packed;        // NULL: the DSP has not said how large
     bool kept;                    // weights of this sum lie there
     bool looked, from_disk;       // for them on disk; what the DSP is about to take over comes from there
@@ -27,6 +31,8 @@ typedef struct tn_hex_part {
     bool taking;
     size_t pieces;
     bool starved;                 // the DSP refused for want of memory
+    tn_hex_copy *copy;            // what the spare program has of it; NULL: nothing
+    bool adopted;                 // a spare was given the graph, and what it was made of has not been looked at since
     uint64_t used;                // when it was last asked for, in the link's count
     size_t packed_bytes;          // what the DSP wants for packed weights
     uint32_t id;                  // its graph number there
@@ -41,6 +47,13 @@ void tn_hex_part_give(tn_hex_part *part);     // NULL allowed
 // Whether its records are still what was written; if not they can be written again from the same graph's encoding.
 bool tn_hex_part_intact(const tn_hex_part *part);
 void tn_hex_part_write(tn_hex_part *part, const tn_hex_encoder *e);
+
+// The program has it, with weights that another could take over.
+bool tn_hex_part_kept(const tn_hex_part *part);
+// The program that takes over has so much of it. Then, after tn_hex_link_ready: what that program was given must be what is there, or it is
+// torn down.
+void tn_hex_part_adopt(tn_hex_part *part, const tn_hex_copy *copy);
+void tn_hex_part_prove(tn_hex_part *part);
 
 // After tn_hex_link_ready: the DSP has the graph when it succeeds and *more is false; else there is more to do, by calls like this, and another
 // may have the turn before. graph: for the names of nodes in messages. What the limits of the run cut

@@ -278,5 +278,5 @@ static void qemu_describe(char *text, size_t size)
 
 static pid_t qemu_process(void *state) { return ((emulator *)state)->pid; }
 
-const tn_hex_transport tn_hex_qemu = {.name = "qemu", .quits = true, .present = qemu_present, .start = qemu_start, .alive = qemu_alive,
+const tn_hex_transport tn_hex_qemu = {.name = "qemu", .quits = true, .spares = true, .present = qemu_present, .start = qemu_start, .alive = qemu_alive,
                                       .send_fd = qemu_send_fd, .stop = qemu_stop, .process = qemu_process, .describe = qemu_describe};

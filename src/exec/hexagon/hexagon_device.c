@@ -7,6 +7,7 @@
 #include "exec/hexagon/hex_encode.h"
 #include "exec/hexagon/hex_flow.h"
 #include "exec/hexagon/share/hex_share.h"
+#include "sys/clock.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,8 +20,9 @@ static tn_status hexagon_probe(tn_device_facts *facts)
     tn_hex_link *link = NULL;
     tn_diag diag = {.status = TN_OK};
     memset(facts, 0, sizeof *facts);
-    if (tn_hex_share_take(&link, tn_hex_transport_choose(), &options, &diag) != TN_OK) {
+    if (tn_hex_share_take(&link, tn_hex_transport_choose(), &options, &diag) != TN_OK || tn_hex_link_wake(link, 0, &diag) != TN_OK) {
         (void)snprintf(facts->reason, sizeof facts->reason, "%.120s", diag.message);
+        tn_hex_share_give(link);
         return TN_OK;
     }
     (void)snprintf(facts->name, sizeof facts->name, "Hexagon v%u, HVX %u bytes, by %s", link->hello.arch, link->hello.hvx_bytes,
@@ -98,11 +100,12 @@ static size_t hexagon_memory(const tn_flow *base)
 static tn_status hexagon_revive(tn_device *device, uint64_t deadline_ns, tn_diag *diag)
 {
     tn_hex_link *link = ((tn_hex_device *)device)->link;
-    TN_TRY(tn_hex_link_lock_until(link, deadline_ns, NULL, diag));
-    tn_hex_link_limit(link, deadline_ns, NULL);
-    const tn_status status = tn_hex_link_ready(link, diag);
-    tn_hex_link_limit(link, 0, NULL);
-    tn_hex_link_unlock(link);
+    const tn_status status = tn_hex_link_wake(link, deadline_ns, diag);
+    if (status == TN_DEADLINE && !deadline_ns) {
+        tn_diag_clear(diag);
+        return tn_fail(diag, TN_DEVICE, "hexagon", "the DSP could not be had within %u ms: its program has not started, or others' runs keep it busy",
+                       (unsigned)(link->patience_ns / 1000000u));
+    }
     return status;
 }
 
@@ -133,10 +136,13 @@ static void hexagon_power(tn_device *device, const tn_power *power, tn_power_eff
     }
     hexagon->power = (tn_hex_power){.wished = true, .level = (uint32_t)power->dsp_level * 20, .corner = (uint32_t)power->dsp_level,
                                     .dcvs = power->dsp_dcvs != 1, .latency_us = (uint32_t)power->dsp_latency_us};
-    tn_hex_link_lock(link);
-    const bool told = tn_hex_link_ready(link, &ignored) == TN_OK && tn_hex_link_power(link, &hexagon->power, &ignored) == TN_OK;
-    tn_hex_link_unlock(link);
-    const tn_power_fate fate = {.applied = told, .why = told ? NULL : "the DSP refuses it"};
+    bool runs = false, told = false;
+    if (tn_hex_link_lock_until(link, tn_clock_ns() + link->patience_ns, NULL, &ignored) == TN_OK) {
+        runs = link->greeted && tn_hex_link_running(link);
+        told = runs && tn_hex_link_power(link, &hexagon->power, &ignored) == TN_OK;
+        tn_hex_link_unlock(link);
+    }
+    const tn_power_fate fate = {.applied = told, .why = told ? NULL : runs ? "the DSP refuses it" : "the DSP does not run"};
     effect->dsp_level = effect->dsp_dcvs = effect->dsp_latency_us = fate;
 }
 

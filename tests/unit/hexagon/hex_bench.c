@@ -72,7 +72,8 @@ void hex_bench_open_with(hex_bench *b, const char *text, bool written, const tn_
     }
     assert_int_equal(tn_weights_init(&b->weights, &b->heap, &b->diag), TN_OK);
     if ((options ? tn_hex_device_open(&b->devices[0], &b->heap, &b->cpu, options, &b->diag)
-                 : tn_device_hexagon.open(&b->devices[0], &b->heap, &b->cpu, &b->diag)) != TN_OK) {
+                 : tn_device_hexagon.open(&b->devices[0], &b->heap, &b->cpu, &b->diag)) != TN_OK ||
+        tn_device_hexagon.revive(b->devices[0], 0, &b->diag) != TN_OK) {
         fail_msg("%s", b->diag.message);
     }
     assert_int_equal(tn_device_cpu.open(&b->devices[1], &b->heap, &b->cpu, &b->diag), TN_OK);
@@ -228,6 +229,16 @@ int hex_open_descriptors(void)
         closedir(folder);
     }
     return count;
+}
+
+int hex_descriptors_beside_spare(tn_hex_link *link)
+{
+    tn_hex_link_lock(link);
+    tn_hex_spare_drop(link);
+    tn_hex_page_give(link->spare.page, link->spare.page_fd);
+    link->spare.page = NULL;
+    tn_hex_link_unlock(link);
+    return hex_open_descriptors();
 }
 
 bool hex_has_children(void) { return waitpid(-1, NULL, WNOHANG) >= 0 || errno != ECHILD; }

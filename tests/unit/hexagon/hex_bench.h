@@ -68,6 +68,7 @@ void hex_users_run(hex_user *users, int count, int rounds);
 // ---- what must not leak ----
 
 int hex_open_descriptors(void);
+int hex_descriptors_beside_spare(tn_hex_link *link);      // the same; the spare program, which may be there or not, is ended first
 bool hex_has_children(void);                  // living ones, or ended and not waited for
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // A DSP program that is killed again and again, crashes, hangs, or cannot be started again; sessions that share it meanwhile. Results are
 // right or there is an error, everything is given back, and the next run works. Skipped where there is no emulator.
-#include "hex_bench.h"
+#include "hex_session.h"
 
-#include "api/api.h"
+#include "support/graph_text.h"
 #include "sys/clock.h"
 
 #include <pthread.h>
@@ -35,7 +35,7 @@ static void test_kill(void **state)
     assert_int_equal(hex_bench_run(&b, HEX_CPU, cpu, 0), TN_OK);
     assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, 0), TN_OK);
     const size_t bytes = atomic_load(&b.heap.live_bytes);
-    const int descriptors = hex_open_descriptors();
+    const int descriptors = hex_descriptors_beside_spare(hex_bench_link(&b));
     for (int i = 0; i < 100; i++) {
         killer k = {hex_bench_process(&b), (unsigned)(i * 97 % 1500)};
         pthread_t thread;
@@ -57,7 +57,7 @@ static void test_kill(void **state)
     }
     assert_true(hit > 0);
     assert_int_equal(atomic_load(&b.heap.live_bytes), bytes);
-    assert_int_equal(hex_open_descriptors(), descriptors);
+    assert_int_equal(hex_descriptors_beside_spare(hex_bench_link(&b)), descriptors);
     assert_int_equal(b.devices[0]->vtable->copied(b.devices[0]), 0);
     print_message("%d of 100 kills hit a run\n", hit);
     hex_bench_close(&b);
@@ -121,6 +121,7 @@ static void test_impatient(void **state)
     tn_result_slot dsp[HEX_MOST_RESULTS], cpu[HEX_MOST_RESULTS];
     hex_bench_open_net(&b, "float_rne");
     tn_hex_link *link = hex_bench_link(&b);
+    link->spare.off = true;       // one that is there would have both behind it
     assert_int_equal(hex_bench_run(&b, HEX_CPU, cpu, 0), TN_OK);
     assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, 0), TN_OK);
     uint64_t before = link->session;
@@ -177,8 +178,8 @@ static bool dead(void *state, char *how, size_t size)
 static void bury(void *state, bool asked) { (void)state, (void)asked; }
 
 // Whatever stands in for the emulator must still be able to end the one that runs.
-static const tn_hex_transport refusing = {.name = "refusing", .start = refuse_start, .alive = dead, .stop = bury};
-static const tn_hex_transport stillborn = {.name = "stillborn", .start = start_dead, .alive = dead, .stop = bury};
+static const tn_hex_transport refusing = {.name = "qemu", .start = refuse_start, .alive = dead, .stop = bury};
+static const tn_hex_transport stillborn = {.name = "qemu", .start = start_dead, .alive = dead, .stop = bury};
 
 static void end_program(tn_hex_link *link, const tn_hex_transport *next)
 {
@@ -199,7 +200,7 @@ static void test_no_restart(void **state)
     const tn_hex_transport *good = hex_bench_link(&b)->transport;
     assert_int_equal(hex_bench_run(&b, HEX_CPU, cpu, 0), TN_OK);
     assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, 0), TN_OK);
-    const int descriptors = hex_open_descriptors();
+    const int descriptors = hex_descriptors_beside_spare(hex_bench_link(&b));
     end_program(hex_bench_link(&b), &refusing);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, 0), TN_DEVICE);
@@ -213,75 +214,18 @@ static void test_no_restart(void **state)
     end_program(hex_bench_link(&b), good);
     assert_int_equal(hex_bench_run(&b, HEX_DSP, dsp, 0), TN_OK);
     hex_bench_compare(&b, dsp, cpu);
-    assert_int_equal(hex_open_descriptors(), descriptors);
+    assert_int_equal(hex_descriptors_beside_spare(hex_bench_link(&b)), descriptors);
     hex_bench_close(&b);
 }
 
 // ---- sessions ----
 
-enum { SESSIONS = 4, RUNS = 30, COUNT = 3 * 10 * 11 };
-
-static const int64_t dims[] = {1, 3, 10, 11};
-static float data[COUNT];
+enum { SESSIONS = 4, RUNS = 30 };
 
 typedef struct sharer {
     tenon_session *session;
-    uint8_t want[4096];
-    size_t bytes;
     int wrong, failed;
 } sharer;
-
-static tenon_session *make_session(tenon_model *model, const char *device)
-{
-    tenon_session *session = NULL;
-    tenon_error *error = NULL;
-    const char *names[] = {"x"};
-    tenon_tensor tensor = {.dtype = TENON_FLOAT32, .rank = 4, .data = data, .bytes = sizeof data};
-    memcpy(tensor.dims, dims, sizeof dims);
-    const tenon_sample sample = {.names = names, .tensors = &tensor, .count = 1};
-    tenon_session_options options;
-    tenon_session_options_init(&options);
-    options.device = device;
-    options.precision = "int8";
-    options.threads = 1;
-    options.calibration = &sample;
-    options.calibration_count = 1;
-    if (tenon_session_create(&session, model, &options, &error) != TENON_OK ||
-        tenon_session_set_input(session, "x", TENON_FLOAT32, 4, dims, data, sizeof data, &error) != TENON_OK) {
-        fail_msg("%s", tenon_error_message(error));
-    }
-    return session;
-}
-
-static tenon_model *open_model(void)
-{
-    tenon_model *model = NULL;
-    tenon_error *error = NULL;
-    for (int i = 0; i < COUNT; i++) {
-        data[i] = (float)(i * 37 % 101) / 25 - 2;
-    }
-    assert_int_equal(tenon_model_open(&model, "data/session/swallow.onnx", NULL, &error), TENON_OK);
-    return model;
-}
-
-static void want_of(tenon_model *model, sharer *s)
-{
-    tenon_session *cpu = make_session(model, "cpu");
-    tenon_error *error = NULL;
-    tenon_tensor out;
-    assert_int_equal(tenon_session_run(cpu, NULL, 0, &error), TENON_OK);
-    assert_int_equal(tenon_session_output(cpu, 0, &out, &error), TENON_OK);
-    assert_true(out.bytes > 0 && out.bytes <= sizeof s->want);
-    memcpy(s->want, out.data, out.bytes);
-    s->bytes = out.bytes;
-    tenon_session_destroy(cpu);
-}
-
-static bool right(const sharer *s)
-{
-    tenon_tensor out;
-    return tenon_session_output(s->session, 0, &out, NULL) == TENON_OK && out.bytes == s->bytes && memcmp(out.data, s->want, s->bytes) == 0;
-}
 
 static void *share(void *context)
 {
@@ -292,13 +236,11 @@ static void *share(void *context)
             s->failed++;
             tenon_error_destroy(error);
         } else {
-            s->wrong += !right(s);
+            s->wrong += !hex_session_right(&hex_swallow, s->session);
         }
     }
     return NULL;
 }
-
-static tn_hex_link *link_of(const tenon_session *session) { return ((tn_hex_device *)session->devices[0])->link; }
 
 static bool crash(tn_hex_link *link)
 {
@@ -321,23 +263,20 @@ static void test_shared_crash(void **state)
         skip();
     }
     const int descriptors = hex_open_descriptors();
-    tenon_model *model = open_model();
+    hex_model_open(&hex_swallow, NULL, NULL);
     memset(sharers, 0, sizeof sharers);
-    want_of(model, &sharers[0]);
     for (int i = 0; i < SESSIONS; i++) {
-        memcpy(sharers[i].want, sharers[0].want, sharers[0].bytes);
-        sharers[i].bytes = sharers[0].bytes;
-        sharers[i].session = make_session(model, "hexagon");
-        assert_ptr_equal(link_of(sharers[i].session), link_of(sharers[0].session));
+        sharers[i].session = hex_session_make(&hex_swallow, "hexagon", 0);
+        assert_ptr_equal(hex_session_link(sharers[i].session), hex_session_link(sharers[0].session));
         assert_int_equal(tenon_session_run(sharers[i].session, NULL, 0, NULL), TENON_OK);
-        assert_true(right(&sharers[i]));
+        assert_true(hex_session_right(&hex_swallow, sharers[i].session));
     }
     for (int i = 0; i < SESSIONS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, share, &sharers[i]), 0);
     }
     int crashes = 0;
     for (int i = 0; i < 10; i++) {
-        crashes += crash(link_of(sharers[0].session));
+        crashes += crash(hex_session_link(sharers[0].session));
         usleep(3000);
     }
     for (int i = 0; i < SESSIONS; i++) {
@@ -349,76 +288,156 @@ static void test_shared_crash(void **state)
     for (int i = 0; i < SESSIONS; i++) {
         tenon_session_destroy(sharers[i].session);
     }
-    tenon_model_destroy(model);
+    hex_model_close(&hex_swallow);
     assert_int_equal(hex_open_descriptors(), descriptors);
     assert_false(hex_has_children());
-}
-
-static bool on_devices(tenon_session *session)
-{
-    char *json = NULL;
-    assert_int_equal(tenon_report(session, TENON_REPORT_MEMORY, &json, NULL), TENON_OK);
-    assert_non_null(strstr(json, "\"device_bytes\":"));
-    const bool some = !strstr(json, "\"device_bytes\":0");
-    tenon_report_destroy(json);
-    return some;
 }
 
 // The program cannot come back: the CPU takes over, unless strict says that this is an error.
 static void test_policy(void **state)
 {
-    sharer s = {.bytes = 0}, other = {.bytes = 0};
     tenon_error *error = NULL;
-    char *json = NULL;
     if (!hex_bench_present()) {
         skip();
     }
-    tenon_model *model = open_model();
-    want_of(model, &s);
-    s.session = make_session(model, "hexagon");
-    other.session = make_session(model, "hexagon");
-    assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
-    assert_int_equal(tenon_session_run(other.session, NULL, 0, &error), TENON_OK);
-    other.session->context.strict = TENON_STRICT_DEVICE;
-    assert_true(on_devices(s.session));
-    const tn_hex_transport *good = link_of(s.session)->transport;
-    end_program(link_of(s.session), &refusing);
-    assert_int_equal(tenon_session_run(other.session, NULL, 0, &error), TENON_DEVICE);
+    hex_model_open(&hex_swallow, NULL, NULL);
+    tenon_session *one = hex_session_make(&hex_swallow, "hexagon", 0), *other = hex_session_make(&hex_swallow, "hexagon", 0);
+    assert_int_equal(tenon_session_run(one, NULL, 0, &error), TENON_OK);
+    assert_int_equal(tenon_session_run(other, NULL, 0, &error), TENON_OK);
+    other->context.strict = TENON_STRICT_DEVICE;
+    assert_true(hex_session_on_device(one));
+    const tn_hex_transport *good = hex_session_link(one)->transport;
+    end_program(hex_session_link(one), &refusing);
+    assert_int_equal(tenon_session_run(other, NULL, 0, &error), TENON_DEVICE);
     assert_non_null(strstr(tenon_error_message(error), "could not be started"));
     tenon_error_destroy(error);
     error = NULL;
-    assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
-    assert_true(right(&s));
-    assert_false(on_devices(s.session));
-    assert_int_equal(tenon_report(s.session, TENON_REPORT_STATISTICS, &json, NULL), TENON_OK);
-    assert_non_null(strstr(json, "\"device_fallbacks\":1"));
-    tenon_report_destroy(json);
+    assert_int_equal(tenon_session_run(one, NULL, 0, &error), TENON_OK);
+    assert_true(hex_session_right(&hex_swallow, one));
+    assert_false(hex_session_on_device(one));
+    assert_true(hex_session_tells(one, TENON_REPORT_STATISTICS, "\"device_fallbacks\":1"));
     // It asks again after a while, and a longer one where the answer is no.
-    const uint64_t first = s.session->retry_ns;
+    const uint64_t first = one->retry_ns;
     assert_true(first > tn_clock_ns());
-    s.session->retry_ns = 0;
-    assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
-    assert_false(on_devices(s.session));
-    assert_true(s.session->retry_ns > first);
+    one->retry_ns = 0;
+    assert_int_equal(tenon_session_run(one, NULL, 0, &error), TENON_OK);
+    assert_false(hex_session_on_device(one));
+    assert_true(one->retry_ns > first);
     // The strict one goes on where it was as soon as there is a program.
-    end_program(link_of(s.session), good);
-    assert_int_equal(tenon_session_run(other.session, NULL, 0, &error), TENON_OK);
-    memcpy(other.want, s.want, s.bytes);
-    other.bytes = s.bytes;
-    assert_true(right(&other));
+    end_program(hex_session_link(one), good);
+    assert_int_equal(tenon_session_run(other, NULL, 0, &error), TENON_OK);
+    assert_true(hex_session_right(&hex_swallow, other));
     // The one that went to the CPU comes back when its time has come, not before. On a busy machine that may be now.
-    assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
-    if (tn_clock_ns() < s.session->retry_ns) {
-        assert_false(on_devices(s.session));
+    assert_int_equal(tenon_session_run(one, NULL, 0, &error), TENON_OK);
+    if (tn_clock_ns() < one->retry_ns) {
+        assert_false(hex_session_on_device(one));
     }
-    s.session->retry_ns = 0;
-    assert_int_equal(tenon_session_run(s.session, NULL, 0, &error), TENON_OK);
-    assert_true(on_devices(s.session));
-    assert_true(right(&s));
-    assert_int_equal(s.session->losses, 0);
-    tenon_session_destroy(s.session);
-    tenon_session_destroy(other.session);
-    tenon_model_destroy(model);
+    one->retry_ns = 0;
+    assert_int_equal(tenon_session_run(one, NULL, 0, &error), TENON_OK);
+    assert_true(hex_session_on_device(one));
+    assert_true(hex_session_right(&hex_swallow, one));
+    assert_int_equal(one->losses, 0);
+    tenon_session_destroy(one);
+    tenon_session_destroy(other);
+    hex_model_close(&hex_swallow);
+}
+
+static tenon_status create(tenon_session **session, unsigned strict, tenon_error **error)
+{
+    tenon_sample sample;
+    tenon_tensor tensor;
+    tenon_session_options options;
+    hex_session_options(&hex_swallow, &sample, &tensor, &options);
+    options.strict = strict;
+    *session = NULL;
+    *error = NULL;
+    const tenon_status status = tenon_session_create(session, hex_swallow.model, &options, error);
+    if (status == TENON_OK) {
+        hex_session_feed(&hex_swallow, *session);
+    }
+    return status;
+}
+
+// A session without the device, for that reason, and the error of one that will not do without.
+static void check_without(const char *why)
+{
+    tenon_session *session;
+    tenon_error *error;
+    assert_int_equal(create(&session, TENON_STRICT_DEVICE, &error), TENON_DEVICE);
+    assert_null(session);
+    assert_non_null(strstr(tenon_error_message(error), why));
+    tenon_error_destroy(error);
+    assert_int_equal(create(&session, 0, &error), TENON_OK);
+    assert_int_not_equal(session->context.dead, 0);
+    assert_int_equal(tenon_session_run(session, NULL, 0, &error), TENON_OK);
+    assert_true(hex_session_right(&hex_swallow, session));
+    assert_false(hex_session_tells(session, TENON_REPORT_STATISTICS, "\"device_fallbacks\":0"));
+    assert_true(hex_session_tells(session, TENON_REPORT_EXPLAIN, why));
+    assert_true(hex_session_tells(session, TENON_REPORT_EXPLAIN, "\"device_failure\":\""));
+    tenon_session_destroy(session);
+}
+
+// The program dies as it starts, or cannot be had in time, when a session is opened.
+static void test_opening(void **state)
+{
+    tenon_session *first, *late;
+    tenon_error *error;
+    if (!hex_bench_present()) {
+        skip();
+    }
+    hex_model_open(&hex_swallow, NULL, NULL);
+    assert_int_equal(create(&first, 0, &error), TENON_OK);      // its line is what the others find
+    assert_int_equal(tenon_session_run(first, NULL, 0, &error), TENON_OK);
+    first->context.strict = TENON_STRICT_DEVICE;
+    tn_hex_link *link = hex_session_link(first);
+    const tn_hex_transport *good = link->transport;
+    end_program(link, &stillborn);
+    check_without("exit status 127");
+    assert_int_equal(create(&late, 0, &error), TENON_OK);
+    assert_int_equal(tenon_session_run(first, NULL, 0, &error), TENON_DEVICE);
+    tenon_error_destroy(error);
+    error = NULL;
+    end_program(link, good);
+    tn_hex_link_lock(link);
+    link->patience_ns = 50000000;
+    check_without("within 50 ms");
+    link->patience_ns = 120000000000u;
+    tn_hex_link_unlock(link);
+    // The one that was opened meanwhile has the device as soon as it works.
+    late->retry_ns = 0;
+    assert_int_equal(tenon_session_run(late, NULL, 0, &error), TENON_OK);
+    assert_true(hex_session_on_device(late));
+    assert_true(hex_session_right(&hex_swallow, late));
+    assert_true(hex_session_tells(late, TENON_REPORT_EXPLAIN, "\"device_failure\":null"));
+    assert_int_equal(tenon_session_run(first, NULL, 0, &error), TENON_OK);
+    tenon_session_destroy(first);
+    tenon_session_destroy(late);
+    hex_model_close(&hex_swallow);
+}
+
+// A sub-graph that cannot be handed over in time, the DSP being there.
+static void test_slow_preparation(void **state)
+{
+    hex_bench b;
+    tn_hex_flow *flow = NULL;
+    hex_bench_open_net(&b, "fixed_q31");
+    tn_hex_link *link = hex_bench_link(&b);
+    tn_graph *plain = tn_graph_parse("graph \"g\" (%x: uint8[1,8,12,12]) -> (%y)\n  %y = max_pool(%x) {kernel=[2,2], strides=[2,2]}\n", &b.heap, &b.diag);
+    assert_non_null(plain);
+    assert_int_equal(tn_infer_graph(plain, &b.heap, &b.diag), TN_OK);
+    const tn_flow_request request = {.graph = plain, .precision = "fp32", .diag = &b.diag};
+    tn_hex_link_lock(link);
+    link->patience_ns = 50000000;
+    assert_int_equal(tn_hex_flow_make((tn_hex_device *)b.devices[0], &request, &flow), TN_DEVICE);
+    assert_null(flow);
+    assert_non_null(strstr(b.diag.message, "nodes within 50 ms"));
+    link->patience_ns = 120000000000u;
+    tn_hex_link_unlock(link);
+    tn_diag_clear(&b.diag);
+    assert_int_equal(tn_hex_flow_make((tn_hex_device *)b.devices[0], &request, &flow), TN_OK);
+    tn_hex_flow_release(flow);
+    tn_graph_destroy(plain);
+    hex_bench_close(&b);
 }
 
 int main(void)
@@ -426,6 +445,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kill),       cmocka_unit_test(test_crash_record), cmocka_unit_test(test_deadline),
         cmocka_unit_test(test_impatient),  cmocka_unit_test(test_no_restart), cmocka_unit_test(test_shared_crash), cmocka_unit_test(test_policy),
+        cmocka_unit_test(test_opening),    cmocka_unit_test(test_slow_preparation),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

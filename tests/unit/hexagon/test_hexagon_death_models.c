@@ -25,7 +25,7 @@ static void test_kill(void **state)
     }
     hex_users_run(users, HEX_MODELS, 5);
     tn_hex_link *link = hex_bench_link(&users[0].b);
-    const int held = hex_open_descriptors();
+    const int held = hex_descriptors_beside_spare(link);
     for (int i = 0; i < HEX_MODELS; i++) {
         users[i].ran = 0;
         users[i].stop = &stop;
@@ -69,7 +69,7 @@ static void test_kill(void **state)
         (void)hex_bench_run(&users[i].b, HEX_DSP, got, 0);      // the last kill may not have been noticed yet
     }
     hex_users_run(users, HEX_MODELS, 5);
-    assert_int_equal(hex_open_descriptors(), held);
+    assert_int_equal(hex_descriptors_beside_spare(link), held);
     for (int i = 0; i < HEX_MODELS; i++) {
         hex_bench_close(&users[i].b);
     }

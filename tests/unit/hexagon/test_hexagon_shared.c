@@ -293,7 +293,7 @@ static void *come_and_go(void *context)
         const tn_hex_options options = {.threads = 1 + (uint32_t)((c->seed + i) % 2)};
         tn_diag diag = {.status = TN_OK};
         tn_hex_link *link = NULL;
-        c->failed += tn_hex_share_take(&link, &tn_hex_qemu, &options, &diag) != TN_OK;
+        c->failed += tn_hex_share_take(&link, &tn_hex_qemu, &options, &diag) != TN_OK || tn_hex_link_wake(link, 0, &diag) != TN_OK;
         tn_hex_buffer *buffer = link ? tn_hex_buffer_take(link, 100) : NULL;
         if (link) {
             tn_hex_link_lock(link);
@@ -344,7 +344,7 @@ static void test_fork(void **state)
         tn_result_slot got[HEX_MOST_RESULTS];
         const bool refused = hex_bench_run(&a.b, HEX_DSP, got, 0) == TN_STATE;
         const bool own = tn_hex_share_take(&link, hex_bench_link(&a.b)->transport, &options, &diag) == TN_OK && link != hex_bench_link(&a.b) &&
-                         link->transport->process(link->state) != parents;
+                         tn_hex_link_wake(link, 0, &diag) == TN_OK && link->transport->process(link->state) != parents;
         tn_hex_share_give(link);
         tn_hex_share_give(hex_bench_link(&a.b));
         _exit(refused && own ? 0 : 1);

@@ -118,6 +118,7 @@ struct tn_hx_graph {
     uint32_t pack_step;
     uint8_t packing, pack_fresh; // begun; anew
     uint32_t weights_handle;     // of the buffer they lie in; 0: they are the graph's own
+    uint32_t records_handle;     // of the buffer whose records are being read
     uint32_t fault;              // id of what a failed call complains about
 };
 

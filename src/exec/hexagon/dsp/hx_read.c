@@ -183,7 +183,8 @@ static uint32_t read_value(tn_hx_graph *graph, tn_hex_cursor *in, int is_const)
         v->origin = TN_HX_CONST;
         v->produced = 1;
         v->flip = dtype == TN_HEX_S8;
-        v->handle = tn_hex_get(in);
+        const uint32_t handle = tn_hex_get(in);
+        v->handle = handle ? handle : graph->records_handle;
         v->offset = tn_hex_get(in);
         v->length = tn_hex_get(in);
         if (in->failed) {

@@ -156,6 +156,7 @@ static uint32_t append(const uint32_t *arg, uint32_t *result, int consts)
         return arg[3] ? TN_HEX_MEMORY : TN_HEX_OK;
     }
     memcpy(copy, bytes, arg[3]);
+    graph->records_handle = arg[1];
     const uint32_t why = tn_hx_graph_read(graph, copy, arg[3], consts);
     os->give(copy, arg[3]);
     return finish(graph, why, result);

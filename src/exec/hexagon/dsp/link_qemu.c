@@ -25,8 +25,6 @@ int tn_hx_link_open(int page_fd, int socket)
     return page && config(TN_HEX_CONFIG_MAGIC) == TN_HEX_MAGIC && config(TN_HEX_CONFIG_PROTOCOL) == TN_HEX_PROTOCOL;
 }
 
-void tn_hx_beat(void) { __atomic_fetch_add(word(TN_HEX_AT_ALIVE + 4 * TN_HEX_ALIVE_BEAT), 1, __ATOMIC_RELAXED); }
-
 void tn_hx_crash(int signal, uint32_t pc, uint32_t address, uint32_t node, uint32_t call, uint32_t graph)
 {
     uint32_t *record = word(TN_HEX_AT_CRASH);

@@ -201,12 +201,10 @@ static void watcher(void *context)
 {
     for (;;) {
         int32_t poll[2] = {(int32_t)(uint32_t)context, 0};
-        const int32_t slice[2] = {0, 200000000};
-        tn_hx_call(SYS_PPOLL, (long)poll, 1, (long)slice, 0, 0, 0);
+        tn_hx_call(SYS_PPOLL, (long)poll, 1, 0 /* no limit */, 0, 0, 0);
         if ((uint32_t)poll[1] >> 16 & 0x38) {   // error, hang-up, not a descriptor
             tn_hx_exit(TN_HEX_EXIT_HANGUP);
         }
-        tn_hx_beat();
     }
 }
 

@@ -13,7 +13,6 @@ void *tn_hx_mmap(size_t bytes, int flags, int fd);   // NULL when refused
 void tn_hx_munmap(void *at, size_t bytes);
 
 int tn_hx_link_open(int page, int socket);           // 0: not a control page of this protocol
-void tn_hx_beat(void);
 void tn_hx_crash(int signal, uint32_t pc, uint32_t address, uint32_t node, uint32_t call, uint32_t graph);
 
 #endif

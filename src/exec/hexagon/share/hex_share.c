@@ -6,6 +6,7 @@
 #include "exec/hexagon/share/hex_share.h"
 
 #include <sched.h>
+#include <string.h>
 #include <unistd.h>
 
 typedef struct line {
@@ -40,7 +41,7 @@ static void unlock(void) { atomic_store(&holder, 0); }
 static bool same(const tn_hex_link *link, const tn_hex_transport *transport, const tn_hex_options *options)
 {
     const tn_hex_options *own = &link->options;
-    return link->owner == getpid() && link->transport == transport && own->threads == options->threads && own->vtcm == options->vtcm &&
+    return link->owner == getpid() && strcmp(link->transport->name, transport->name) == 0 && own->threads == options->threads && own->vtcm == options->vtcm &&
            own->flags == options->flags && own->program == options->program && own->program_size == options->program_size;
 }
 
@@ -99,16 +100,7 @@ tn_status tn_hex_share_take(tn_hex_link **out, const tn_hex_transport *transport
             tn_give(&heap, fresh);
         }
     }
-    // Who comes first starts it, the others wait for that.
-    tn_hex_link *link = at->link;
-    tn_hex_link_lock(link);
-    const tn_status status = tn_hex_link_ready(link, diag);
-    tn_hex_link_unlock(link);
-    if (status != TN_OK) {
-        tn_hex_share_give(link);
-        return status;
-    }
-    *out = link;
+    *out = at->link;
     return TN_OK;
 }
 

@@ -7,7 +7,7 @@
 
 #include "exec/hexagon/hex_link.h"
 
-// The line to a program with these options, which runs when this succeeds. What users share of it - its own fields, sub-graphs, the heads of
+// The line to a program with these options, which is started by who first wants it to run (tn_hex_link_wake). What users share of it - its own fields, sub-graphs, the heads of
 // buffers - is of the C library's heap, as it may outlive each user.
 tn_status tn_hex_share_take(tn_hex_link **link, const tn_hex_transport *transport, const tn_hex_options *options, tn_diag *diag);
 

@@ -13,7 +13,7 @@
 
 #define TN_HEX_PAGE 65536u           // bytes of the control page; buffers are multiples of it too
 #define TN_HEX_MAGIC 0x58484e54u     // "TNHX"
-#define TN_HEX_PROTOCOL 4u           // changes with every change of these headers' meaning
+#define TN_HEX_PROTOCOL 5u           // changes with every change of these headers' meaning
 
 // Byte offsets in the control page. What different sides write lies on different 128-byte lines.
 enum {
@@ -53,7 +53,6 @@ enum { TN_HEX_MAX_THREADS = 4, TN_HEX_VTCM_DEFAULT = 262144 };
 
 enum {
     TN_HEX_ALIVE_READY,              // 1 when the DSP listens
-    TN_HEX_ALIVE_BEAT,               // grows a few times a second
     TN_HEX_ALIVE_NODE                // id of the node being run, 0 between runs
 };
 

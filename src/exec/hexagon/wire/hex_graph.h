@@ -17,7 +17,7 @@ enum { TN_HEX_FLOAT_RNE = 0, TN_HEX_FIXED_Q31 = 1 };                            
 
 // Records. Word 0 is the kind, word 1 the number of words of the whole record. Ids are the host's choice, not 0; values and nodes have
 // separate ids. A record of a value must come before the nodes that use it, nodes come in an order they can be run in.
-//   CONST   id, dtype, zero, rank, dims..., handle, offset, length      only in `consts`
+//   CONST   id, dtype, zero, rank, dims..., handle, offset, length      only in `consts`; handle 0: the buffer of the records
 //   VALUE   id, dtype, zero, rank, dims...                              zero: zero point of what is quantised, else 0
 //   INPUT   id                                                          the value is the next graph input; dense rows at EXECUTE
 //   OUTPUT  id                                                          the value is the next graph output
