@@ -2,7 +2,8 @@
 // What the host adds to a run on the DSP, and what a restart of the DSP costs, part by part.
 //
 //   bench_hexagon overhead MODEL [RUNS]      a run's time beyond the DSP's own: least, median; host processor time
-//   bench_hexagon restart MODEL [ROUNDS [OTHER ...]]   the program is killed and started again: least and median of each part
+//   bench_hexagon restart MODEL [ROUNDS [OTHER ...]]   the program is killed and comes back: least and median of each part
+//   bench_hexagon cold MODEL ...             the same without a spare program, which has all behind it
 //
 // OTHER models have their sub-graphs in the same program: MODEL comes back as if it were alone, and what the others' then cost is told.
 // MODEL is quantised or has its parts on the DSP otherwise; inputs are zeros; dims that the model leaves open are 1.
@@ -163,7 +164,7 @@ static void restart(dsp *d, int rounds, const dsp *others, int n_others)
             give_up(diag.message);
         }
         us[START][i] = (double)((now = tn_clock_ns()) - at) / 1e3;
-        us[START_CPU][i] = (double)process_ns(d->link) / 1e3;
+        us[START_CPU][i] = (double)process_ns(d->link) / 1e3;       // of all that a spare was brought up with
         at = now;
         us[HAND_OVER_CPU][i] = hand_over_cpu(d);
         us[HAND_OVER][i] = (double)((now = tn_clock_ns()) - at) / 1e3;
@@ -188,11 +189,12 @@ int main(int argc, char **argv)
 {
     dsp d = {0}, others[MOST_OTHERS] = {0};
     tenon_model *model = NULL, *of_others[MOST_OTHERS];
-    if (argc < 3 || (strcmp(argv[1], "overhead") != 0 && strcmp(argv[1], "restart") != 0)) {
-        fprintf(stderr, "usage: bench_hexagon overhead|restart MODEL [COUNT [OTHER ...]]\n");
+    const bool cold = argc > 1 && strcmp(argv[1], "cold") == 0;
+    if (argc < 3 || (strcmp(argv[1], "overhead") != 0 && strcmp(argv[1], "restart") != 0 && !cold)) {
+        fprintf(stderr, "usage: bench_hexagon overhead|restart|cold MODEL [COUNT [OTHER ...]]\n");
         return 2;
     }
-    const bool restarts = strcmp(argv[1], "restart") == 0;
+    const bool restarts = cold || strcmp(argv[1], "restart") == 0;
     const int asked = argc > 3 ? atoi(argv[3]) : restarts ? 40 : 500, count = asked < 1 ? 1 : asked > MOST_ROUNDS ? MOST_ROUNDS : asked;
     const int n_others = argc > 4 ? argc - 4 < MOST_OTHERS ? argc - 4 : MOST_OTHERS : 0;
     open_dsp(&d, &model, argv[2]);
@@ -201,6 +203,11 @@ int main(int argc, char **argv)
         if (others[i].link != d.link) {
             give_up("the models have different programs");
         }
+    }
+    if (cold) {
+        tn_hex_link_lock(d.link);
+        tn_hex_spare_close(d.link);
+        tn_hex_link_unlock(d.link);
     }
     if (restarts) {
         restart(&d, count, others, n_others);
