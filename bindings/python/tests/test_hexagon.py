@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 import unittest
 from pathlib import Path
 
@@ -24,12 +25,13 @@ SWALLOW = ROOT / "tests" / "data" / "session" / "swallow.onnx"
 IMAGE = np.linspace(-1, 1, 28 * 28, dtype=np.float32)
 
 
+def children():
+    """Numbers of the children of this process, all of them DSP programs."""
+    return [int(pid) for tasks in Path("/proc/self/task").glob("*/children") for pid in tasks.read_text().split()]
+
+
 def programs():
-    """Children of this process, which has no others."""
-    found = []
-    for tasks in Path("/proc/self/task").glob("*/children"):
-        found += tasks.read_text().split()
-    return len(found)
+    return len(children())
 
 
 class Sharing(unittest.TestCase):
@@ -44,7 +46,8 @@ class Sharing(unittest.TestCase):
 
     def test_one_program(self):
         data = DIGITS.read_bytes()
-        with self.open(str(DIGITS)) as first:
+        limit = dict(memory_limit=1 << 30)                                               # so that there is no spare program
+        with self.open(str(DIGITS), **limit) as first:
             self.assertEqual(programs(), 1)
             want, = first.run(None, self.feed)
             with self.open(DIGITS) as second, self.open(data) as third:                  # by path and from memory
@@ -59,22 +62,36 @@ class Sharing(unittest.TestCase):
 
     def test_two_models(self):
         x = np.linspace(-2, 2, 330, dtype=np.float32).reshape(1, 3, 10, 11)
-        swallow = dict(device="hexagon", precision="int8", calibration=[{"x": x}], threads=1)
+        swallow = dict(device="hexagon", precision="int8", calibration=[{"x": x}], threads=1, memory_limit=1 << 30)
         with tenon.InferenceSession(str(SWALLOW), precision="int8", calibration=[{"x": x}]) as session:
             wanted = session.run(None, {"x": x})[0]
-        with self.open(str(DIGITS)) as first:
+        with self.open(str(DIGITS), memory_limit=1 << 30) as first:
             want, = first.run(None, self.feed)
             with tenon.InferenceSession(str(SWALLOW), **swallow) as second:
                 self.assertEqual(programs(), 1)
                 for _ in range(3):
                     np.testing.assert_array_equal(second.run(None, {"x": x})[0], wanted)
                     np.testing.assert_array_equal(first.run(None, self.feed)[0], want)
-                pid = next(int(p) for tasks in Path("/proc/self/task").glob("*/children") for p in tasks.read_text().split())
-                os.kill(pid, signal.SIGKILL)
+                os.kill(children()[0], signal.SIGKILL)
                 for _ in range(3):
                     np.testing.assert_array_equal(first.run(None, self.feed)[0], want)
                     np.testing.assert_array_equal(second.run(None, {"x": x})[0], wanted)
                 self.assertEqual(programs(), 1)
+        self.assertEqual(programs(), 0)
+
+    def test_spare(self):
+        """Beside the program there is one that takes its place: both may be killed."""
+        with self.open(str(DIGITS)) as session:
+            want, = session.run(None, self.feed)
+            for _ in range(2):
+                until = time.monotonic() + 60
+                while programs() < 2 and time.monotonic() < until:
+                    np.testing.assert_array_equal(session.run(None, self.feed)[0], want)
+                self.assertEqual(programs(), 2)
+                for pid in children():
+                    os.kill(pid, signal.SIGKILL)
+                    for _ in range(3):
+                        np.testing.assert_array_equal(session.run(None, self.feed)[0], want)
         self.assertEqual(programs(), 0)
 
     def test_threads(self):
