@@ -472,6 +472,7 @@ void tn_hex_link_names(tn_hex_link *link, tn_hex_name_fn name, void *context)
 static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_t sequence, uint64_t begin, tn_diag *diag)
 {
     const bool patient = !call->deadline_ns && !call->cancel;
+    bool waited = false;
     uint64_t cancelled = 0, limit = TN_MAX(begin + CALL_NS, tn_clock_ns() + SLICE_NS);
     uint32_t node = load(link, TN_HEX_AT_ALIVE, TN_HEX_ALIVE_NODE);
     char how[64];
@@ -487,7 +488,8 @@ static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_
             limit = TN_MIN(now + CALL_NS, begin + WHOLE_NS);
         }
         const uint64_t end = call->deadline_ns ? TN_MIN(call->deadline_ns, limit) : limit;
-        if (!link->transport->alive(link->state, how, sizeof how)) {
+        // It was alive when the call was made: a call that is short need not ask the system again.
+        if (waited && !link->transport->alive(link->state, how, sizeof how)) {
             // It may have answered and died right then.
             return load(link, TN_HEX_AT_RSP_SEQ, 0) == sequence ? TN_OK : died(link, call, how, diag);
         }
@@ -509,6 +511,7 @@ static tn_status wait_answer(tn_hex_link *link, const tn_hex_call *call, uint32_
             }
         }
         futex_wait(link, TN_HEX_AT_RSP_SEQ, seen, TN_MIN(end - now, (uint64_t)SLICE_NS));
+        waited = true;
         if (call->call == TN_HEX_CALL_EXECUTE && !link->spare.idle && load(link, TN_HEX_AT_RSP_SEQ, 0) != sequence) {
             tn_hex_spare_pump(link);
         }
