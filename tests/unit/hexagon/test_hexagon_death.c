@@ -404,12 +404,14 @@ static void test_opening(void **state)
     link->patience_ns = 120000000000u;
     tn_hex_link_unlock(link);
     // The one that was opened meanwhile has the device as soon as it works.
-    late->retry_ns = 0;
-    assert_int_equal(tenon_session_run(late, NULL, 0, &error), TENON_OK);
+    assert_int_equal(tenon_session_run(first, NULL, 0, &error), TENON_OK);
+    for (int i = 0; i < 100 && (i == 0 || !hex_session_on_device(late)); i++) {      // a busy machine has it no sooner than in 100 ms
+        late->retry_ns = 0;
+        assert_int_equal(tenon_session_run(late, NULL, 0, &error), TENON_OK);
+    }
     assert_true(hex_session_on_device(late));
     assert_true(hex_session_right(&hex_swallow, late));
     assert_true(hex_session_tells(late, TENON_REPORT_EXPLAIN, "\"device_failure\":null"));
-    assert_int_equal(tenon_session_run(first, NULL, 0, &error), TENON_OK);
     tenon_session_destroy(first);
     tenon_session_destroy(late);
     hex_model_close(&hex_swallow);

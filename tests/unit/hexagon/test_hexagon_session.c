@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a session has from the device beside results: its memory under the limit, the DSP's log, counters that begin anew when runs are
 // timed, a program that is told to quit. Skipped where there is no emulator.
-#include "hex_bench.h"
+#include "hex_session.h"
 
-#include "api/api.h"
 #include "support/graph_text.h"
 
 #include <stdio.h>
@@ -27,37 +26,15 @@ static void hear(void *context, tenon_log_level level, const char *text)
     h->executes += level == TENON_LOG_DEBUG && strncmp(text, "execute ", 8) == 0;
 }
 
-static tenon_model *open_model(heard *h)
+static tenon_status make_session(tenon_session **session, uint64_t limit, int device_log, tenon_error **error)
 {
-    tenon_model *model = NULL;
-    tenon_error *error = NULL;
-    tenon_model_options options;
-    tenon_model_options_init(&options);
-    options.log = hear;
-    options.log_context = h;
-    for (int i = 0; i < COUNT; i++) {
-        data[i] = (float)(i * 37 % 101) / 25 - 2;
-    }
-    assert_int_equal(tenon_model_open(&model, "data/session/swallow.onnx", &options, &error), TENON_OK);
-    return model;
-}
-
-static tenon_status make_session(tenon_session **session, tenon_model *model, uint64_t limit, int device_log, tenon_error **error)
-{
-    const char *names[] = {"x"};
-    tenon_tensor tensor = {.dtype = TENON_FLOAT32, .rank = 4, .data = data, .bytes = sizeof data};
-    memcpy(tensor.dims, dims, sizeof dims);
-    const tenon_sample sample = {.names = names, .tensors = &tensor, .count = 1};
+    tenon_sample sample;
+    tenon_tensor tensor;
     tenon_session_options options;
-    tenon_session_options_init(&options);
-    options.device = "hexagon";
-    options.precision = "int8";
-    options.threads = 1;
-    options.calibration = &sample;
-    options.calibration_count = 1;
+    hex_session_options(&hex_swallow, &sample, &tensor, &options);
     options.memory_limit = limit;
     options.device_log = device_log;
-    return tenon_session_create(session, model, &options, error);
+    return tenon_session_create(session, hex_swallow.model, &options, error);
 }
 
 static tenon_status run(tenon_session *session, tenon_error **error)
@@ -86,27 +63,28 @@ static void test_limit(void **state)
     if (!hex_bench_present()) {
         skip();
     }
-    tenon_model *model = open_model(&h);
-    assert_int_equal(make_session(&session, model, 0, 0, &error), TENON_OK);
+    hex_model_open(&hex_swallow, hear, &h);
+    memcpy(data, hex_swallow.data, sizeof data);
+    assert_int_equal(make_session(&session, 0, 0, &error), TENON_OK);
     assert_int_equal(run(session, &error), TENON_OK);
     const unsigned long long held = number(session, "device_bytes"), peak = number(session, "peak_bytes");
     assert_true(held > 0);
     assert_true(peak > held);
     tenon_session_destroy(session);
     // What the report tells is enough, and with less the error says what is needed.
-    assert_int_equal(make_session(&session, model, peak, 0, &error), TENON_OK);
+    assert_int_equal(make_session(&session, peak, 0, &error), TENON_OK);
     assert_int_equal(run(session, &error), TENON_OK);
     assert_true(number(session, "peak_bytes") <= peak);
     tenon_session_destroy(session);
     session = NULL;
-    tenon_status status = make_session(&session, model, held, 0, &error);
+    tenon_status status = make_session(&session, held, 0, &error);
     status = status == TENON_OK ? run(session, &error) : status;
     assert_int_equal(status, TENON_LIMIT);
     assert_non_null(strstr(tenon_error_message(error), "held by a device"));
     assert_non_null(strstr(tenon_error_message(error), "memory_limit"));
     tenon_error_destroy(error);
     tenon_session_destroy(session);
-    tenon_model_destroy(model);
+    hex_model_close(&hex_swallow);
 }
 
 // A buffer of the caller's needs a copy that both sides see, which counts too.
@@ -118,8 +96,9 @@ static void test_limit_of_copies(void **state)
     if (!hex_bench_present()) {
         skip();
     }
-    tenon_model *model = open_model(&h);
-    assert_int_equal(make_session(&session, model, 0, 0, &error), TENON_OK);
+    hex_model_open(&hex_swallow, hear, &h);
+    memcpy(data, hex_swallow.data, sizeof data);
+    assert_int_equal(make_session(&session, 0, 0, &error), TENON_OK);
     assert_int_equal(run(session, &error), TENON_OK);
     const unsigned long long before = number(session, "device_bytes");
     static uint8_t result[4096] __attribute__((aligned(64)));
@@ -129,12 +108,12 @@ static void test_limit_of_copies(void **state)
     const size_t bytes = out.bytes;
     assert_true(bytes <= sizeof want);
     memcpy(want, out.data, bytes);
-    assert_int_equal(tenon_session_bind_output(session, model->optimised->outputs[0]->name, result, sizeof result, &error), TENON_OK);
+    assert_int_equal(tenon_session_bind_output(session, hex_swallow.model->optimised->outputs[0]->name, result, sizeof result, &error), TENON_OK);
     assert_int_equal(run(session, &error), TENON_OK);
     assert_memory_equal(result, want, bytes);
     assert_true(number(session, "device_bytes") >= before);
     tenon_session_destroy(session);
-    tenon_model_destroy(model);
+    hex_model_close(&hex_swallow);
 }
 
 static unsigned long long copied(tenon_session *session)
@@ -158,8 +137,9 @@ static void test_lent(void **state)
     if (!hex_bench_present()) {
         skip();
     }
-    tenon_model *model = open_model(&h);
-    assert_int_equal(make_session(&session, model, 0, 0, &error), TENON_OK);
+    hex_model_open(&hex_swallow, hear, &h);
+    memcpy(data, hex_swallow.data, sizeof data);
+    assert_int_equal(make_session(&session, 0, 0, &error), TENON_OK);
     for (int i = 0; i < 2; i++) {
         for (int k = 0; k < COUNT; k++) {
             data[k] = (float)(k * (37 + 6 * i) % 101) / 25 - 2;
@@ -194,7 +174,7 @@ static void test_lent(void **state)
     assert_int_equal(tenon_session_lend_input(session, "x", TENON_FLOAT32, 4, dims, sizeof data, &again, &error), TENON_OK);
     assert_ptr_equal(in, again);
     tenon_session_destroy(session);
-    tenon_model_destroy(model);
+    hex_model_close(&hex_swallow);
 }
 
 static void test_log(void **state)
@@ -205,18 +185,19 @@ static void test_log(void **state)
     if (!hex_bench_present()) {
         skip();
     }
-    tenon_model *model = open_model(&h);
-    assert_int_equal(make_session(&silent, model, 0, 3, &error), TENON_INVALID_ARGUMENT);
+    hex_model_open(&hex_swallow, hear, &h);
+    memcpy(data, hex_swallow.data, sizeof data);
+    assert_int_equal(make_session(&silent, 0, 3, &error), TENON_INVALID_ARGUMENT);
     tenon_error_destroy(error);
     error = NULL;
-    assert_int_equal(make_session(&silent, model, 0, 0, &error), TENON_OK);
+    assert_int_equal(make_session(&silent, 0, 0, &error), TENON_OK);
     assert_int_equal(run(silent, &error), TENON_OK);
     assert_int_equal(h.lines, 0);
-    assert_int_equal(make_session(&calls, model, 0, 1, &error), TENON_OK);
+    assert_int_equal(make_session(&calls, 0, 1, &error), TENON_OK);
     assert_int_equal(run(calls, &error), TENON_OK);
     assert_true(h.executes > 0);
     assert_int_equal(h.nodes, 0);
-    assert_int_equal(make_session(&nodes, model, 0, 2, &error), TENON_OK);
+    assert_int_equal(make_session(&nodes, 0, 2, &error), TENON_OK);
     assert_int_equal(run(nodes, &error), TENON_OK);
     assert_true(h.nodes > 0);
     // They share a program: it says nothing to the one that does not ask.
@@ -226,7 +207,7 @@ static void test_log(void **state)
     tenon_session_destroy(silent);
     tenon_session_destroy(calls);
     tenon_session_destroy(nodes);
-    tenon_model_destroy(model);
+    hex_model_close(&hex_swallow);
 }
 
 // ---- below sessions ----

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Different models in one DSP program: results of each are its own whatever happens to the others - kills, crashes, graphs that do not fit,
 // sessions that come and go, memory that ends. In each strictness mode. Skipped where there is no emulator.
-#include "hex_bench.h"
+#include "hex_session.h"
 
-#include "api/api.h"
 #include "exec/hexagon/share/hex_share.h"
 #include "support/graph_text.h"
 #include "sys/clock.h"
@@ -493,19 +492,6 @@ static void test_power(void **state)
 
 // ---- sessions ----
 
-enum { MOST = 28 * 28 };
-
-typedef struct model {
-    const char *path, *input;
-    int rank;
-    int64_t dims[4];
-    size_t count;
-    tenon_model *model;
-    float data[MOST];
-    uint8_t want[4096];
-    size_t bytes;
-} model;
-
 typedef struct ear {
     tenon_session *calls;      // the session that is run for a line of the log
     int lines, runs, failed, inside;
@@ -526,64 +512,8 @@ static void hear(void *context, tenon_log_level level, const char *text)
     }
 }
 
-static tenon_session *make_session(model *m, const char *device, int device_log)
-{
-    tenon_session *session = NULL;
-    tenon_error *error = NULL;
-    tenon_tensor tensor = {.dtype = TENON_FLOAT32, .rank = m->rank, .data = m->data, .bytes = m->count * sizeof(float)};
-    memcpy(tensor.dims, m->dims, sizeof m->dims);
-    const tenon_sample sample = {.names = &m->input, .tensors = &tensor, .count = 1};
-    tenon_session_options options;
-    tenon_session_options_init(&options);
-    options.device = device;
-    options.precision = "int8";
-    options.threads = 1;
-    options.calibration = &sample;
-    options.calibration_count = 1;
-    options.device_log = device_log;
-    if (tenon_session_create(&session, m->model, &options, &error) != TENON_OK ||
-        tenon_session_set_input(session, m->input, TENON_FLOAT32, m->rank, m->dims, m->data, m->count * sizeof(float), &error) != TENON_OK) {
-        fail_msg("%s", tenon_error_message(error));
-    }
-    return session;
-}
-
-static bool right(const model *m, tenon_session *session)
-{
-    tenon_tensor out;
-    return tenon_session_output(session, 0, &out, NULL) == TENON_OK && out.bytes == m->bytes && memcmp(out.data, m->want, m->bytes) == 0;
-}
-
-static void open_model(model *m, ear *e)
-{
-    tenon_error *error = NULL;
-    tenon_tensor out;
-    tenon_model_options options;
-    tenon_model_options_init(&options);
-    options.log = e ? hear : NULL;
-    options.log_context = e;
-    for (size_t i = 0; i < m->count; i++) {
-        m->data[i] = (float)(i * 37 % 101) / 25 - 2;
-    }
-    if (tenon_model_open(&m->model, m->path, &options, &error) != TENON_OK) {
-        fail_msg("%s", tenon_error_message(error));
-    }
-    tenon_session *cpu = make_session(m, "cpu", 0);
-    assert_int_equal(tenon_session_run(cpu, NULL, 0, &error), TENON_OK);
-    assert_int_equal(tenon_session_output(cpu, 0, &out, &error), TENON_OK);
-    assert_true(out.bytes > 0 && out.bytes <= sizeof m->want);
-    memcpy(m->want, out.data, out.bytes);
-    m->bytes = out.bytes;
-    tenon_session_destroy(cpu);
-}
-
-static model swallow = {.path = "data/session/swallow.onnx", .input = "x", .rank = 4, .dims = {1, 3, 10, 11}, .count = 330};
-static model digits = {.path = "../examples/digits/digits.onnx", .input = "image", .rank = 4, .dims = {1, 1, 28, 28}, .count = 784};
-
-static tn_hex_device *device_of(const tenon_session *session) { return (tn_hex_device *)session->devices[0]; }
-
 typedef struct sharer {
-    const model *m;
+    const hex_model *m;
     tenon_session *session;
     int wrong, failed;
 } sharer;
@@ -595,7 +525,7 @@ static void *share(void *context)
         if (tenon_session_run(s->session, NULL, 0, NULL) != TENON_OK) {
             s->failed++;
         } else {
-            s->wrong += !right(s->m, s->session);
+            s->wrong += !hex_session_right(s->m, s->session);
         }
     }
     return NULL;
@@ -610,17 +540,17 @@ static void test_sessions(void **state)
         skip();
     }
     const int descriptors = hex_open_descriptors();
-    open_model(&swallow, NULL);
-    open_model(&digits, NULL);
+    hex_model_open(&hex_swallow, NULL, NULL);
+    hex_model_open(&hex_digits, NULL, NULL);
     memset(sharers, 0, sizeof sharers);
     for (int i = 0; i < 4; i++) {
-        sharers[i].m = i % 2 ? &digits : &swallow;
-        sharers[i].session = make_session(i % 2 ? &digits : &swallow, "hexagon", 0);
-        assert_ptr_equal(device_of(sharers[i].session)->link, device_of(sharers[0].session)->link);
+        sharers[i].m = i % 2 ? &hex_digits : &hex_swallow;
+        sharers[i].session = hex_session_make(i % 2 ? &hex_digits : &hex_swallow, "hexagon", 0);
+        assert_ptr_equal(hex_session_link(sharers[i].session), hex_session_link(sharers[0].session));
         assert_int_equal(tenon_session_run(sharers[i].session, NULL, 0, NULL), TENON_OK);
-        assert_true(right(sharers[i].m, sharers[i].session));
+        assert_true(hex_session_right(sharers[i].m, sharers[i].session));
     }
-    tn_hex_link *link = device_of(sharers[0].session)->link;
+    tn_hex_link *link = hex_session_link(sharers[0].session);
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, share, &sharers[i]), 0);
     }
@@ -639,8 +569,8 @@ static void test_sessions(void **state)
         assert_int_equal(sharers[i].failed, 0);
         tenon_session_destroy(sharers[i].session);
     }
-    tenon_model_destroy(swallow.model);
-    tenon_model_destroy(digits.model);
+    hex_model_close(&hex_swallow);
+    hex_model_close(&hex_digits);
     assert_int_equal(hex_open_descriptors(), descriptors);
     assert_false(hex_has_children());
 }
@@ -652,24 +582,24 @@ static void test_log_runs_a_session(void **state)
     if (!hex_bench_present()) {
         skip();
     }
-    open_model(&swallow, &e);
-    open_model(&digits, &e);
+    hex_model_open(&hex_swallow, hear, &e);
+    hex_model_open(&hex_digits, hear, &e);
     for (int other = 0; other < 2; other++) {
-        model *m = other ? &digits : &swallow;
-        tenon_session *talks = make_session(&swallow, "hexagon", 1), *called = make_session(m, "hexagon", 1);
+        const hex_model *m = other ? &hex_digits : &hex_swallow;
+        tenon_session *talks = hex_session_make(&hex_swallow, "hexagon", 1), *called = hex_session_make(m, "hexagon", 1);
         assert_int_equal(tenon_session_run(called, NULL, 0, NULL), TENON_OK);
         e = (ear){.calls = called};
         assert_int_equal(tenon_session_run(talks, NULL, 0, NULL), TENON_OK);
         assert_true(e.lines > 0 && e.runs > 0);
         assert_int_equal(e.failed, 0);
-        assert_true(right(&swallow, talks));
-        assert_true(right(m, called));
+        assert_true(hex_session_right(&hex_swallow, talks));
+        assert_true(hex_session_right(m, called));
         e.calls = NULL;
         tenon_session_destroy(talks);
         tenon_session_destroy(called);
     }
-    tenon_model_destroy(swallow.model);
-    tenon_model_destroy(digits.model);
+    hex_model_close(&hex_swallow);
+    hex_model_close(&hex_digits);
 }
 
 int main(void)
