@@ -28,10 +28,9 @@ static bool is_conv(const tn_node *node)
 }
 
 // The value that the chain of functions behind `a` ends in, which has a scale of its own; NULL: no such chain.
-static tn_value *behind(const tn_value *a, const bool *scaled, tn_node **first)
+static tn_value *behind(const tn_value *a, const bool *scaled, size_t n_values)
 {
     const tn_value *value = a;
-    *first = NULL;
     for (int i = 0; i < MOST_NODES; i++) {
         tn_node *node = value->n_uses == 1 && !value->is_output ? value->uses[0].node : NULL;
         if (!node || !(node->op->flags & TN_OP_ELEMENTWISE) || node->n_out != 1 || !node->out[0]) {
@@ -43,8 +42,7 @@ static tn_value *behind(const tn_value *a, const bool *scaled, tn_node **first)
                 return NULL;
             }
         }
-        *first = *first ? *first : node;
-        if (scaled[node->out[0]->id]) {
+        if (node->out[0]->id < n_values && scaled[node->out[0]->id]) {
             return node->out[0];
         }
         value = node->out[0];
@@ -188,13 +186,11 @@ static tn_status equalise(tn_graph *graph, tn_pass_context *context, tn_range *r
     return status;
 }
 
-tn_status tn_equalise(tn_graph *graph, tn_pass_context *context, tn_range *ranges, const bool *scaled, tn_value **at)
+tn_status tn_equalise(tn_graph *graph, tn_pass_context *context, tn_range *ranges, const bool *scaled, tn_value **at, size_t n_values)
 {
-    const size_t n_values = graph->n_values;
     for (size_t i = 0; i < n_values; i++) {
         tn_value *a = scaled[i] ? at[i] : NULL, *b;
-        tn_node *first;
-        if (!a || !a->producer || !is_conv(a->producer) || a->shape.rank < 3 || !(b = behind(a, scaled, &first)) || !fits(b, &ranges[b->id]) ||
+        if (!a || !a->producer || !is_conv(a->producer) || a->shape.rank < 3 || !(b = behind(a, scaled, n_values)) || !fits(b, &ranges[b->id]) ||
             ranges[a->id].channels != ranges[b->id].channels || gain(b, &ranges[b->id]) < WORTH_IT) {
             continue;
         }

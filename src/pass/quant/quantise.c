@@ -777,7 +777,7 @@ tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range 
     }
     if (status == TN_OK) {
         // Equalised are values whose steps are fine enough for it.
-        status = wide ? tn_equalise(graph, context, ranges, p.wide_value, p.at) : TN_OK;
+        status = wide ? tn_equalise(graph, context, ranges, p.wide_value, p.at, p.n_values) : TN_OK;
     }
     for (size_t i = 0; status == TN_OK && i < p.n_values; i++) {
         if (p.scaled[i]) {

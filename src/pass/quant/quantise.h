@@ -32,7 +32,8 @@ tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range 
 
 // Between a convolution and the convolutions that read a function of it, channels may differ so much in size that one scale for all is
 // too coarse even at 16 bits. There each channel gets a factor, in the weights and biases before and behind; the function between becomes
-// one for each channel. scaled: by value id, what gets a scale of 16 bits; at[id] becomes the value that it is to stand behind where it is another.
-tn_status tn_equalise(tn_graph *graph, tn_pass_context *context, tn_range *ranges, const bool *scaled, tn_value **at);
+// one for each channel. The lists are by value id, of n_values (the graph may have got more since they were made). scaled: what gets a scale of
+// 16 bits; at[id] becomes the value that it is to stand behind where it is another.
+tn_status tn_equalise(tn_graph *graph, tn_pass_context *context, tn_range *ranges, const bool *scaled, tn_value **at, size_t n_values);
 
 #endif

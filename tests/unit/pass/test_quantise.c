@@ -107,6 +107,21 @@ static const char *const computed = HEADS("  %e = mul(%x, %f: const float32[](1e
                                           "  %l = clip(%e, %n: const float32[](-10000), %z: const float32[](0))\n"
                                           "  %m = add(%l, %s)\n");
 
+// More masks than one: each is a constant that comes to the graph while its lists of values are made.
+static const char *const masks =
+    "graph \"g\" (%x: float32[1,2,8,8]) -> (%y)\n"
+    "  %a = matmul(%x, %w: const float32[8,8])\n"
+    "  %s = matmul(%a, %x) {trans_b=true, alpha=0.25}\n"
+    "  %k = add(%s, %l: const float32[8](0,0,0,0,0,-1e30,0,-1e30))\n"
+    "  %p = softmax(%k) {axis=-1}\n"
+    "  %m = add(%s, %n: const float32[8](-1e30,0,0,0,0,-1e30,0,0))\n"
+    "  %q = softmax(%m) {axis=-1}\n"
+    "  %o = add(%s, %t: const float32[8](0,-1e30,0,0,-1e30,0,0,0))\n"
+    "  %r = softmax(%o) {axis=-1}\n"
+    "  %u = add(%p, %q)\n"
+    "  %v = add(%u, %r)\n"
+    "  %y = matmul(%v, %a)\n";
+
 // Bounds are the last thing there is.
 static const char *const bounded =
     "graph \"g\" (%x: float32[1,2,8,8]) -> (%y, %z)\n"
@@ -326,6 +341,15 @@ static void test_grown(void **state)
     close_bench(&b);
 }
 
+static void test_masks(void **state)
+{
+    bench b;
+    for (mode how = NARROW; how <= ODD; how++) {
+        assert_true(error_of(masks, how, &b) < 0.05);
+        close_bench(&b);
+    }
+}
+
 static void test_bounded(void **state)
 {
     bench b;
@@ -476,7 +500,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uneven), cmocka_unit_test(test_parts), cmocka_unit_test(test_chosen), cmocka_unit_test(test_aims),
         cmocka_unit_test(test_spread), cmocka_unit_test(test_grown), cmocka_unit_test(test_bounded), cmocka_unit_test(test_normal),
-        cmocka_unit_test(test_heads), cmocka_unit_test(test_both), cmocka_unit_test(test_join_floats), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_masks), cmocka_unit_test(test_heads), cmocka_unit_test(test_both), cmocka_unit_test(test_join_floats), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
