@@ -49,6 +49,7 @@ static void widen(tn_range *range, const tn_tensor *tensor, tn_heap *heap)
                 low = fminf(low, data[i]);
                 high = fmaxf(high, data[i]);
             }
+            range->bottomless = range->bottomless || data[i] == -INFINITY;
         }
         if (low > high) {
             continue;

@@ -8,6 +8,7 @@
 #include "ops/index/op_gather.h"
 #include "ops/math/op_binary.h"
 #include "ops/math/op_reduce.h"
+#include "ops/math/op_select.h"
 #include "ops/move/op_block.h"
 #include "ops/move/op_join.h"
 #include "ops/move/op_reshape.h"
@@ -87,15 +88,17 @@ static bool is_unary(const tn_node *node)
     return true;
 }
 
-// Of two values that are computed, as attention has them.
-static bool is_product(const tn_node *node)
+// Of two values that are computed, as attention has them, whatever is added to it.
+static bool multiplies_values(const tn_node *node)
 {
     const tn_matmul_attr *attr = node->attr;
-    if (node->op != &tn_op_matmul || node->n_in != 2 || values_read(node) != 2 || attr->act.code != TN_LOOP_CONST) {
+    if (node->op != &tn_op_matmul || node->n_in < 2 || node->in[0]->constant || node->in[1]->constant || attr->act.code != TN_LOOP_CONST) {
         return false;
     }
     return tn_is_f32(node->in[0]) && tn_is_f32(node->in[1]) && node->in[0]->shape.rank >= 2 && node->in[1]->shape.rank >= 2 && attr->alpha > 0;
 }
+
+static bool is_product(const tn_node *node) { return node->n_in == 2 && multiplies_values(node); }
 
 // Linear resizing is a mean of neighbours.
 static role resize_role(const tn_node *node)
@@ -295,12 +298,36 @@ static tn_status split_deconv(tn_graph *graph, tn_pass_context *context, tn_node
     return tn_phases_finish(graph, context, &phases, made, TN_F32, (tn_rewrite){.root = chain[n - 1], .from = from, .n_from = n - 1});
 }
 
+// A product of two values and what is added to it, as a mask is: sums of two values are quantised, products with a third are not.
+static tn_status split_product(tn_graph *graph, tn_pass_context *context, tn_node *node)
+{
+    tn_value *sum[2] = {NULL, NULL}, *added[2];
+    int n = 0;
+    for (int i = 2; i < node->n_in && n < 2; i++) {
+        added[n] = node->in[i];
+        n += node->in[i] != NULL;
+    }
+    const tn_shape *shape = &node->out[0]->shape;
+    if (n == 0) {
+        return TN_OK;
+    }
+    TN_TRY(tn_insert_node(graph, context, node, node, &tn_op_matmul, node->attr, node->in, 2, TN_F32, shape, &sum[0]));
+    if (n == 2) {
+        sum[1] = added[0];
+        TN_TRY(tn_insert_node(graph, context, node, node, &tn_op_add, NULL, sum, 2, TN_F32, shape, &sum[0]));
+    }
+    sum[1] = added[n - 1];
+    return tn_rewrite_node(graph, context, &(tn_rewrite){.root = node, .op = &tn_op_add, .in = sum, .n_in = 2}, NULL);
+}
+
 tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context)
 {
     for (tn_node *node = graph->first, *next; node; node = next) {
         next = node->next;
         if (node->op == &tn_op_prelu && node->n_in == 2 && tn_is_f32(node->out[0])) {
             TN_TRY(split_prelu(graph, context, node));
+        } else if (node->n_in > 2 && multiplies_values(node) && tn_is_f32(node->out[0])) {
+            TN_TRY(split_product(graph, context, node));
         } else if (node->op == &tn_op_deconv && tn_is_f32(node->out[0])) {
             const tn_node *before = node->prev;
             TN_TRY(split_deconv(graph, context, node));
@@ -584,23 +611,29 @@ static const tn_value *origin_of(const tn_value *value, bool functions)
     return value;
 }
 
-// The sum of scores and a mask under a softmax; *mask: which operand that is. NULL: there is no such sum.
-static const tn_node *masked(const tn_node *node, int *mask)
+// What puts a mask over scores under a softmax: the node, its operands, and the range of the scores.
+typedef struct masking {
+    tn_node *node;            // add, or where; NULL: there is none
+    int mask;                 // operand
+    const tn_range *scores;
+} masking;
+
+static masking masked(const tn_node *softmax, const tn_range *ranges)
 {
-    const tn_node *sum = role_of(node) == ROLE_SOFTMAX ? node->in[0]->producer : NULL;
-    if (!sum || sum->op != &tn_op_add || role_of(sum) != ROLE_PAIR) {
-        return NULL;
+    tn_node *node = role_of(softmax) == ROLE_SOFTMAX ? softmax->in[0]->producer : NULL;
+    const bool chooses = node && node->op == &tn_op_where && node->n_in == 3;
+    if (!node || (!chooses && (node->op != &tn_op_add || role_of(node) != ROLE_PAIR))) {
+        return (masking){NULL, 0, NULL};
     }
+    const int first = chooses ? 1 : 0;
     bool scores[2];
     for (int i = 0; i < 2; i++) {
-        const tn_node *maker = sum->in[i]->constant ? NULL : origin_of(sum->in[i], true)->producer;
+        const tn_node *maker = node->in[first + i]->constant ? NULL : origin_of(node->in[first + i], true)->producer;
         scores[i] = maker && role_of(maker) == ROLE_PRODUCT;
     }
-    *mask = scores[0] ? 1 : 0;
-    return scores[0] != scores[1] ? sum : NULL;
+    const tn_range *range = &ranges[origin_of(node->in[first + !scores[0]], false)->id];
+    return (masking){scores[0] != scores[1] && range->seen ? node : NULL, first + scores[0], range};
 }
-
-static const tn_range *scores_of(const tn_node *sum, int mask, const tn_range *ranges) { return &ranges[origin_of(sum->in[1 - mask], false)->id]; }
 
 // The constant mask of a sum with no number below `least`.
 static tn_status lift_constant(tn_graph *graph, tn_pass_context *context, tn_node *sum, int mask, float least)
@@ -621,31 +654,32 @@ static tn_status lift_constant(tn_graph *graph, tn_pass_context *context, tn_nod
     return tn_node_set_in(graph, sum, mask, lifted);
 }
 
-// Masks add numbers like -10000 to scores that are not to count, beside which the others would all have one code. As far below them as makes
-// nothing of them is enough.
+// `low` where values were lower, be it without end.
+static void raise_low(tn_range *range, float low)
+{
+    range->low = range->bottomless ? low : fmaxf(range->low, low);
+}
+
+// Masks add numbers like -10000 to scores that are not to count, or put such a number in their place, beside which the others would all have
+// one code. As far below them as makes nothing of them is enough.
 static tn_status trim_masks(tn_graph *graph, tn_pass_context *context, tn_range *ranges)
 {
     float least = 0;
-    int mask;
     for (const tn_node *node = graph->first; node; node = node->next) {
-        const tn_node *sum = masked(node, &mask);
-        const tn_range *scores = sum ? scores_of(sum, mask, ranges) : NULL;
-        least = scores && scores->seen ? fminf(least, scores->low - scores->high - MASKED) : least;
+        const masking m = masked(node, ranges);
+        least = m.node ? fminf(least, m.scores->low - m.scores->high - MASKED) : least;
     }
     for (tn_node *node = graph->first; node && least < 0; node = node->next) {
-        tn_node *sum = masked(node, &mask) ? node->in[0]->producer : NULL;
-        const tn_range *scores = sum ? scores_of(sum, mask, ranges) : NULL;
-        if (!scores || !scores->seen) {
+        const masking m = masked(node, ranges);
+        if (!m.node) {
             continue;
         }
-        if (sum->in[mask]->constant) {
-            TN_TRY(lift_constant(graph, context, sum, mask, least));
-        } else {
-            tn_range *adds = &ranges[origin_of(sum->in[mask], false)->id];
-            adds->low = fmaxf(adds->low, least);
+        if (m.node->op == &tn_op_add && m.node->in[m.mask]->constant) {
+            TN_TRY(lift_constant(graph, context, m.node, m.mask, least));
+        } else if (m.node->op == &tn_op_add) {
+            raise_low(&ranges[origin_of(m.node->in[m.mask], false)->id], least);
         }
-        tn_range *range = &ranges[node->in[0]->id];
-        range->low = fmaxf(range->low, scores->low - MASKED);
+        raise_low(&ranges[node->in[0]->id], m.scores->low - MASKED);
     }
     return TN_OK;
 }

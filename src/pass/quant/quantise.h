@@ -11,11 +11,13 @@
 typedef struct tn_range {
     float low, high;
     bool seen;
+    bool bottomless;          // minus infinity was there too, which `low` does not tell
     int64_t channels;         // of `peaks`; 0: none were taken
     float *peaks;             // greatest absolute value of each index of axis 1; in the heap, the ranges' owner gives it back
 } tn_range;
 
-// Forms that quantise better: prelu as relu parts, transposed convolutions as convolutions. Before the ranges are taken.
+// Forms that quantise better: prelu as relu parts, transposed convolutions as convolutions, products of two values apart from what is added
+// to them. Before the ranges are taken.
 tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context);
 
 // Whether the ranges of the value are needed: by value id.

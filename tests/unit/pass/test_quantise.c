@@ -122,6 +122,23 @@ static const char *const masks =
     "  %v = add(%u, %r)\n"
     "  %y = matmul(%v, %a)\n";
 
+// Masks as a bias of the product, without end, and put in the place of scores.
+#define MASKED_BY(MASK)                                                                                               \
+    "graph \"g\" (%x: float32[1,2,8,8]) -> (%y)\n"                                                                   \
+    "  %a = matmul(%x, %w: const float32[8,8])\n"                                                                     \
+    MASK                                                                                                              \
+    "  %p = softmax(%m) {axis=-1}\n"                                                                                  \
+    "  %y = matmul(%p, %x)\n"
+#define SCORES "  %s = matmul(%a, %x) {trans_b=true, alpha=0.25}\n"
+static const char *const masked[] = {
+    MASKED_BY("  %m = matmul(%a, %x, %l: const float32[8](0,0,0,0,0,-1e9,0,-1e30)) {trans_b=true, alpha=0.25}\n"),
+    MASKED_BY("  %m = matmul(%a, %x, %l: const float32[8](0,0,-inf,0,0,0,0,-inf)) {trans_b=true, alpha=0.25}\n"),
+    MASKED_BY(SCORES "  %m = add(%s, %l: const float32[8](0,-inf,-inf,0,0,0,0,-inf))\n"),
+    MASKED_BY(SCORES "  %m = where(%c: const bool[8](1,1,1,1,1,0,1,0), %s, %l: const float32[](-1e30))\n"),
+    MASKED_BY(SCORES "  %m = where(%c: const bool[8](1,1,1,1,1,0,1,0), %s, %l: const float32[](-inf))\n"),
+    MASKED_BY(SCORES "  %e = mul(%x, %f: const float32[](1e30))\n  %l = clip(%e, -, %z: const float32[](0))\n  %m = add(%l, %s)\n"),
+};
+
 // Bounds are the last thing there is.
 static const char *const bounded =
     "graph \"g\" (%x: float32[1,2,8,8]) -> (%y, %z)\n"
@@ -347,6 +364,13 @@ static void test_masks(void **state)
     for (mode how = NARROW; how <= ODD; how++) {
         assert_true(error_of(masks, how, &b) < 0.05);
         close_bench(&b);
+        for (size_t i = 0; i < sizeof masked / sizeof *masked; i++) {
+            const double error = error_of(masked[i], how, &b);
+            if (!(error < 0.05)) {
+                fail_msg("%s is %g off in mode %d", masked[i], error, how);
+            }
+            close_bench(&b);
+        }
     }
 }
 
