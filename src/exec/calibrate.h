@@ -5,7 +5,7 @@
 #define TN_CALIBRATE_H
 
 #include "exec/program.h"
-#include "pass/quant/quantise.h"
+#include "pass/quantise/quantise.h"
 
 // samples: n_samples rows of one tensor per graph input (PLAIN, shapes known). ranges: by value id, those that tn_quantise_wants asks for
 // are filled in. The context's devices, precision and memory are not used: the run is on the CPU.

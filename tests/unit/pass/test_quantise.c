@@ -150,6 +150,15 @@ static const char *const bounded =
     "  %e = relu(%d)\n"
     "  %z = clip(%e, -, %m: const float32[](2))\n";
 
+// A function behind bounds.
+static const char *const behind =
+    "graph \"g\" (%x: float32[1,2,8,8]) -> (%y)\n"
+    "  %a = conv(%x, %w: const float32[4,2,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n"
+    "  %r = relu(%a)\n"
+    "  %c = clip(%r, -, %m: const float32[](2))\n"
+    "  %s = sigmoid(%c)\n"
+    "  %y = conv(%s, %v: const float32[4,4,3,3]) {kernel=[3,3], pads=[1,1,1,1]}\n";
+
 typedef enum mode { NARROW, WIDE, CHOSEN, ODD } mode;      // ODD: every other node is wide
 
 typedef struct bench {
@@ -358,6 +367,16 @@ static void test_grown(void **state)
     close_bench(&b);
 }
 
+static void test_behind(void **state)
+{
+    bench b;
+    for (mode how = NARROW; how <= WIDE; how++) {
+        assert_true(error_of(behind, how, &b) < 0.05);
+        check_whole(b.whole);
+        close_bench(&b);
+    }
+}
+
 static void test_masks(void **state)
 {
     bench b;
@@ -524,7 +543,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_uneven), cmocka_unit_test(test_parts), cmocka_unit_test(test_chosen), cmocka_unit_test(test_aims),
         cmocka_unit_test(test_spread), cmocka_unit_test(test_grown), cmocka_unit_test(test_bounded), cmocka_unit_test(test_normal),
-        cmocka_unit_test(test_masks), cmocka_unit_test(test_heads), cmocka_unit_test(test_both), cmocka_unit_test(test_join_floats), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_masks), cmocka_unit_test(test_behind), cmocka_unit_test(test_heads), cmocka_unit_test(test_both), cmocka_unit_test(test_join_floats), cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

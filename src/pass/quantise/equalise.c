@@ -5,7 +5,7 @@
 // steps in each channel. It pays where a channel of small values meets large weights: their product is as large as the others', and so
 // is the error of a coarse step.
 // Ownership: new constants belong to the graph. Threads: one per graph.
-#include "pass/quant/quantise.h"
+#include "pass/quantise/quantise.h"
 
 #include "base/macros.h"
 #include "ops/math/op_binary.h"

@@ -3,236 +3,29 @@
 // nodes are quantised, so that heads, which turn numbers into boxes and classes, keep their precision. Values that only move keep
 // the scale of where they come from; bounds right behind a sum are taken in by it and get no scale of their own.
 // Ownership: new values belong to the graph. Threads: one per graph.
-#include "pass/quant/quantise.h"
+#include "pass/quantise/quantise.h"
 
-#include "ops/index/op_gather.h"
 #include "ops/math/op_binary.h"
-#include "ops/math/op_reduce.h"
-#include "ops/math/op_select.h"
-#include "ops/move/op_block.h"
-#include "ops/move/op_join.h"
-#include "ops/move/op_reshape.h"
-#include "ops/move/op_slice.h"
-#include "ops/move/op_transpose.h"
 #include "ops/nn/op_activation.h"
 #include "ops/nn/op_conv.h"
 #include "ops/nn/op_matmul.h"
-#include "ops/nn/op_norm.h"
-#include "ops/nn/op_pool.h"
-#include "ops/nn/op_softmax.h"
 #include "ops/quant/op_quantize.h"
-#include "ops/vision/op_resize.h"
 #include "pass/quant/phases.h"
-#include "pass/quant/quant.h"
+#include "pass/quantise/roles.h"
 #include "pass/rewrite.h"
 
 #include <math.h>
 #include <string.h>
-
-typedef enum role {
-    ROLE_NONE,       // stays float
-    ROLE_SUM,        // weights
-    ROLE_PRODUCT,    // of two values
-    ROLE_SOFTMAX,
-    ROLE_PAIR,       // two values
-    ROLE_UNARY,      // a function of one
-    ROLE_MEAN,
-    ROLE_JOIN,
-    ROLE_MOVE        // keeps the scale
-} role;
 
 #define MOST_BOUNDS 4           // behind one convolution
 #define MAX_BIAS 1073741824.0     // 2^30: a bias of more would leave no room for the sum
 #define WIDE_BIAS 137438953472.0  // 2^37, for sums in 64 bits of which the DSP keeps the upper part in 32
 #define WIDE_WEIGHTS 8388607.0f   // the greatest sum of a channel's weights of 16 bits, for the same reason
 
-// ---- roles ----
-
-static bool is_one_of(const tn_op *op, const tn_op *const *list, size_t count)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (list[i] == op) {
-            return true;
-        }
-    }
-    return false;
-}
-
-static bool is_weight(const tn_value *value, int least_rank)
-{
-    int64_t count;
-    return value && tn_floats(value, &count) && value->shape.rank >= least_rank;
-}
-
-static int values_read(const tn_node *node)
-{
-    int count = 0;
-    for (int i = 0; i < node->n_in; i++) {
-        count += node->in[i] && !node->in[i]->constant;
-    }
-    return count;
-}
-
-// All operands but one are single numbers.
-static bool is_unary(const tn_node *node)
-{
-    double v;
-    if (!(node->op->flags & TN_OP_ELEMENTWISE) || values_read(node) != 1) {
-        return false;
-    }
-    for (int i = 0; i < node->n_in; i++) {
-        if (node->in[i] && node->in[i]->constant && !tn_scalar(node->in[i], &v)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-// Of two values that are computed, as attention has them, whatever is added to it.
-static bool multiplies_values(const tn_node *node)
-{
-    const tn_matmul_attr *attr = node->attr;
-    if (node->op != &tn_op_matmul || node->n_in < 2 || node->in[0]->constant || node->in[1]->constant || attr->act.code != TN_LOOP_CONST) {
-        return false;
-    }
-    return tn_is_f32(node->in[0]) && tn_is_f32(node->in[1]) && node->in[0]->shape.rank >= 2 && node->in[1]->shape.rank >= 2 && attr->alpha > 0;
-}
-
-static bool is_product(const tn_node *node) { return node->n_in == 2 && multiplies_values(node); }
-
-// Linear resizing is a mean of neighbours.
-static role resize_role(const tn_node *node)
-{
-    const tn_resize_attr *attr = node->attr;
-    const bool linear = attr->mode == TN_RESIZE_LINEAR && attr->coord != TN_COORD_TF_CROP && !attr->antialias && !node->in[0]->constant;
-    return attr->mode == TN_RESIZE_NEAREST ? ROLE_MOVE : linear && node->in[0]->shape.rank == 4 ? ROLE_MEAN : ROLE_NONE;
-}
-
-static role role_of(const tn_node *node)
-{
-    static const tn_op *const movers[] = {
-        &tn_op_reshape, &tn_op_flatten,  &tn_op_squeeze, &tn_op_unsqueeze,      &tn_op_transpose,      &tn_op_slice,
-        &tn_op_split,   &tn_op_identity, &tn_op_expand,  &tn_op_depth_to_space, &tn_op_space_to_depth, &tn_op_max_pool,
-    };
-    static const tn_op *const pairs[] = {&tn_op_add, &tn_op_sub, &tn_op_mul};
-    static const tn_op *const means[] = {&tn_op_average_pool, &tn_op_global_average_pool};
-    if (node->n_in < 1 || node->n_out < 1 || !node->out[0] || !node->in[0] || !tn_is_f32(node->out[0])) {
-        return ROLE_NONE;
-    }
-    if (node->op == &tn_op_conv) {
-        return node->n_in <= 3 && is_weight(node->in[1], 3) && !node->in[0]->constant &&
-                       ((const tn_conv_attr *)node->attr)->act.code == TN_LOOP_CONST ? ROLE_SUM : ROLE_NONE;
-    }
-    if (node->op == &tn_op_matmul || node->op == &tn_op_gemm) {
-        return is_weight(node->in[1], 2) && node->in[1]->shape.rank == 2 && !node->in[0]->constant ? ROLE_SUM : is_product(node) ? ROLE_PRODUCT : ROLE_NONE;
-    }
-    if (node->op == &tn_op_softmax) {
-        return node->in[0]->constant ? ROLE_NONE : ROLE_SOFTMAX;
-    }
-    if (is_one_of(node->op, pairs, TN_COUNT(pairs)) && !is_unary(node)) {
-        return node->n_in == 2 && values_read(node) >= 1 ? ROLE_PAIR : ROLE_NONE;
-    }
-    if (is_one_of(node->op, movers, TN_COUNT(movers))) {
-        return node->in[0]->constant || (node->op == &tn_op_max_pool && node->n_out > 1 && node->out[1]) ? ROLE_NONE : ROLE_MOVE;
-    }
-    if (node->op == &tn_op_resize) {
-        return resize_role(node);
-    }
-    if (node->op == &tn_op_reduce_mean) {
-        int first, last;
-        return !node->in[0]->constant && tn_mean_axes(node, &first, &last) ? ROLE_MEAN : ROLE_NONE;
-    }
-    if (node->op == &tn_op_layer_norm) {
-        // Statistics of the line alone: as a mean, with constants for its gain and bias.
-        return values_read(node) == 1 && !node->in[0]->constant && (node->n_out == 1 || !node->out[1]) ? ROLE_MEAN : ROLE_NONE;
-    }
-    if (node->op == &tn_op_concat) {
-        return values_read(node) > 0 ? ROLE_JOIN : ROLE_NONE;
-    }
-    if (node->op == &tn_op_gather) {
-        return !node->in[0]->constant && node->in[1]->constant ? ROLE_MOVE : ROLE_NONE;
-    }
-    return is_one_of(node->op, means, TN_COUNT(means)) ? ROLE_MEAN : is_unary(node) ? ROLE_UNARY : ROLE_NONE;
-}
-
-static bool is_sum(role r) { return r == ROLE_SUM || r == ROLE_PRODUCT; }
-static bool is_bound(const tn_node *node) { return node->op == &tn_op_relu || node->op == &tn_op_clip; }
-
-// The only node that reads the value, when nothing else sees it.
-static const tn_node *only_reader(const tn_value *value) { return value->n_uses == 1 && !value->is_output ? value->uses[0].node : NULL; }
-
-// Bounds of which a convolution or product makes its clamp.
-static bool is_clamp(const tn_node *node)
-{
-    const tn_node *maker = node;
-    while (maker && is_bound(maker) && values_read(maker) == 1 && maker->in[0] && only_reader(maker->in[0]) == maker) {
-        maker = maker->in[0]->producer;
-    }
-    return maker && maker != node && is_sum(role_of(maker));
-}
-
-// Whether a convolution or product comes after the node or is it, bounds included. Looked up again for each: graphs are small beside a run.
-static bool is_inner(const tn_node *node, int depth)
-{
-    const role r = role_of(node);
-    if (is_sum(r) || is_clamp(node)) {
-        return true;
-    }
-    if (r == ROLE_NONE || depth > 64) {
-        return false;
-    }
-    for (int i = 0; i < node->n_out; i++) {
-        for (size_t u = 0; node->out[i] && u < node->out[i]->n_uses; u++) {
-            if (is_inner(node->out[i]->uses[u].node, depth + 1)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-// An inner node reads the value, perhaps after it was moved.
-static bool feeds_inner(const tn_value *value, int depth)
-{
-    for (size_t u = 0; u < value->n_uses && depth < 64; u++) {
-        const tn_node *node = value->uses[u].node;
-        const role r = role_of(node);
-        if (r != ROLE_NONE && r != ROLE_MOVE && is_inner(node, 0)) {
-            return true;
-        }
-        for (int i = 0; r == ROLE_MOVE && i < node->n_out; i++) {
-            if (node->out[i] && feeds_inner(node->out[i], depth + 1)) {
-                return true;
-            }
-        }
-    }
-    return false;
-}
-
-// The value gets a scale of its own.
-static bool has_scale(const tn_value *value)
-{
-    const tn_node *maker = value->producer;
-    if (value->constant || !tn_is_f32(value) || (!maker && !value->is_input) || (maker && role_of(maker) == ROLE_MOVE)) {
-        return false;
-    }
-    const role r = maker ? role_of(maker) : ROLE_NONE;
-    const bool made = r != ROLE_NONE && is_inner(maker, 0);
-    if (!made && !feeds_inner(value, 0)) {
-        return false;
-    }
-    const tn_node *reader = only_reader(value);
-    if (reader && made && is_bound(reader) && r != ROLE_UNARY && r != ROLE_JOIN) {
-        return false;
-    }
-    // Functions of functions are one table.
-    return !(reader && made && r == ROLE_UNARY && role_of(reader) == ROLE_UNARY && is_inner(reader, 0));
-}
-
 bool tn_quantise_wants(const tn_graph *graph, const tn_value *value)
 {
     (void)graph;
-    return has_scale(value);
+    return tn_has_scale(value);
 }
 
 // ---- forms ----
@@ -245,7 +38,7 @@ static tn_status split_prelu(tn_graph *graph, tn_pass_context *context, tn_node 
     const tn_shape *shape = &node->out[0]->shape, scalar = {0, {0}};
     float *data;
     const float zero = 0;
-    if (!tn_floats(slope, &count) || !feeds_inner(node->out[0], 0)) {
+    if (!tn_floats(slope, &count) || !tn_feeds_inner(node->out[0])) {
         return TN_OK;
     }
     tn_value *rest = tn_new_room(graph, &slope->constant->shape, &data), *none = tn_new_floats(graph, &scalar, &zero), *low, *part;
@@ -272,11 +65,11 @@ static tn_status split_deconv(tn_graph *graph, tn_pass_context *context, tn_node
     int n = 1;
     const float zero = 0;
     bool ok = true;
-    if (node->n_in > 3 || !is_weight(node->in[1], 4) || node->in[0]->constant || (node->n_in > 2 && node->in[2] && !is_weight(node->in[2], 1)) ||
+    if (node->n_in > 3 || !tn_is_weight(node->in[1], 4) || node->in[0]->constant || (node->n_in > 2 && node->in[2] && !tn_is_weight(node->in[2], 1)) ||
         !tn_phases_of(node->attr, &node->in[0]->shape, &node->in[1]->constant->shape, &phases)) {
         return TN_OK;
     }
-    for (const tn_node *next; n <= MOST_BOUNDS && (next = only_reader(chain[n - 1]->out[0])) && is_bound(next) && values_read(next) == 1; n++) {
+    for (const tn_node *next; n <= MOST_BOUNDS && (next = tn_only_reader(chain[n - 1]->out[0])) && tn_is_bound(next) && tn_values_read(next) == 1; n++) {
         chain[n] = chain[n - 1]->out[0]->uses[0].node;
     }
     tn_value *made, *in[3] = {node->in[0], tn_phases_weights(graph, &phases, node->in[1], sizeof zero, &zero),
@@ -326,7 +119,7 @@ tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context)
         next = node->next;
         if (node->op == &tn_op_prelu && node->n_in == 2 && tn_is_f32(node->out[0])) {
             TN_TRY(split_prelu(graph, context, node));
-        } else if (node->n_in > 2 && multiplies_values(node) && tn_is_f32(node->out[0])) {
+        } else if (node->n_in > 2 && tn_multiplies_values(node) && tn_is_f32(node->out[0])) {
             TN_TRY(split_product(graph, context, node));
         } else if (node->op == &tn_op_deconv && tn_is_f32(node->out[0])) {
             const tn_node *before = node->prev;
@@ -540,11 +333,11 @@ static tn_status quantise_operand(tn_graph *graph, tn_pass_context *context, tn_
 static void unify_joins(const tn_graph *graph, tn_range *ranges)
 {
     for (const tn_node *node = graph->last; node; node = node->prev) {
-        if (role_of(node) != ROLE_JOIN || !has_scale(node->out[0])) {
+        if (tn_role_of(node) != TN_ROLE_JOIN || !tn_has_scale(node->out[0])) {
             continue;
         }
         for (int i = 0; i < node->n_in; i++) {
-            if (has_scale(node->in[i]) && node->in[i]->n_uses == 1 && node->in[i]->producer) {
+            if (tn_has_scale(node->in[i]) && node->in[i]->n_uses == 1 && node->in[i]->producer) {
                 const tn_range *whole = &ranges[node->out[0]->id];
                 ranges[node->in[i]->id].low = whole->low;
                 ranges[node->in[i]->id].high = whole->high;
@@ -576,7 +369,7 @@ static void trim_flat(const tn_graph *graph, const plan *p)
     };
     for (const tn_node *node = graph->first; node; node = node->next) {
         for (size_t i = 0; i < TN_COUNT(flats); i++) {
-            tn_range *range = node->op == flats[i].op && node->in[0] && only_reader(node->in[0]) && !p->wide_value[node->in[0]->id]
+            tn_range *range = node->op == flats[i].op && node->in[0] && tn_only_reader(node->in[0]) && !p->wide_value[node->in[0]->id]
                                   ? &p->ranges[node->in[0]->id] : NULL;
             // A slope of its own makes another function of it.
             const bool plain = range && (node->op != &tn_op_swish || ((const tn_activation_attr *)node->attr)->alpha == 1);
@@ -588,107 +381,11 @@ static void trim_flat(const tn_graph *graph, const plan *p)
     }
 }
 
-// ---- masks ----
-
-// What is so far below the others adds nothing to a softmax: exp(-16) is a ten-millionth.
-#define MASKED 16.0f
-
-// The value of which `value` is a moved copy, or a function.
-static const tn_value *origin_of(const tn_value *value, bool functions)
-{
-    for (int i = 0; i < 64 && value->producer; i++) {
-        const role r = role_of(value->producer);
-        if (r != ROLE_MOVE && !(functions && r == ROLE_UNARY)) {
-            break;
-        }
-        const tn_node *node = value->producer;
-        int from = 0;
-        while (from + 1 < node->n_in && (!node->in[from] || node->in[from]->constant)) {
-            from++;
-        }
-        value = node->in[from];
-    }
-    return value;
-}
-
-// What puts a mask over scores under a softmax: the node, its operands, and the range of the scores.
-typedef struct masking {
-    tn_node *node;            // add, or where; NULL: there is none
-    int mask;                 // operand
-    const tn_range *scores;
-} masking;
-
-static masking masked(const tn_node *softmax, const tn_range *ranges)
-{
-    tn_node *node = role_of(softmax) == ROLE_SOFTMAX ? softmax->in[0]->producer : NULL;
-    const bool chooses = node && node->op == &tn_op_where && node->n_in == 3;
-    if (!node || (!chooses && (node->op != &tn_op_add || role_of(node) != ROLE_PAIR))) {
-        return (masking){NULL, 0, NULL};
-    }
-    const int first = chooses ? 1 : 0;
-    bool scores[2];
-    for (int i = 0; i < 2; i++) {
-        const tn_node *maker = node->in[first + i]->constant ? NULL : origin_of(node->in[first + i], true)->producer;
-        scores[i] = maker && role_of(maker) == ROLE_PRODUCT;
-    }
-    const tn_range *range = &ranges[origin_of(node->in[first + !scores[0]], false)->id];
-    return (masking){scores[0] != scores[1] && range->seen ? node : NULL, first + scores[0], range};
-}
-
-// The constant mask of a sum with no number below `least`.
-static tn_status lift_constant(tn_graph *graph, tn_pass_context *context, tn_node *sum, int mask, float least)
-{
-    const tn_value *old = sum->in[mask];
-    int64_t count;
-    float *data;
-    if (!tn_floats(old, &count)) {
-        return TN_OK;
-    }
-    tn_value *lifted = tn_new_room(graph, &old->constant->shape, &data);
-    if (!lifted) {
-        return tn_fail_memory(context->diag, sum->name, (size_t)count * sizeof *data);
-    }
-    for (int64_t i = 0; i < count; i++) {
-        data[i] = fmaxf(tn_float(old, i), least);
-    }
-    return tn_node_set_in(graph, sum, mask, lifted);
-}
-
-// `low` where values were lower, be it without end.
-static void raise_low(tn_range *range, float low)
-{
-    range->low = range->bottomless ? low : fmaxf(range->low, low);
-}
-
-// Masks add numbers like -10000 to scores that are not to count, or put such a number in their place, beside which the others would all have
-// one code. As far below them as makes nothing of them is enough.
-static tn_status trim_masks(tn_graph *graph, tn_pass_context *context, tn_range *ranges)
-{
-    float least = 0;
-    for (const tn_node *node = graph->first; node; node = node->next) {
-        const masking m = masked(node, ranges);
-        least = m.node ? fminf(least, m.scores->low - m.scores->high - MASKED) : least;
-    }
-    for (tn_node *node = graph->first; node && least < 0; node = node->next) {
-        const masking m = masked(node, ranges);
-        if (!m.node) {
-            continue;
-        }
-        if (m.node->op == &tn_op_add && m.node->in[m.mask]->constant) {
-            TN_TRY(lift_constant(graph, context, m.node, m.mask, least));
-        } else if (m.node->op == &tn_op_add) {
-            raise_low(&ranges[origin_of(m.node->in[m.mask], false)->id], least);
-        }
-        raise_low(&ranges[node->in[0]->id], m.scores->low - MASKED);
-    }
-    return TN_OK;
-}
-
 // ---- widths ----
 
 // A node whose operands and result are of one width. Softmax and products of two values compute in floats where it is 16 bits.
-static bool is_of_width(role r) { return is_sum(r) || r == ROLE_SOFTMAX || r == ROLE_PAIR || r == ROLE_MEAN; }
-static bool has_width(const tn_node *node) { return is_of_width(role_of(node)) && is_inner(node, 0); }
+static bool is_of_width(tn_role r) { return tn_role_is_sum(r) || r == TN_ROLE_SOFTMAX || r == TN_ROLE_PAIR || r == TN_ROLE_MEAN; }
+static bool has_width(const tn_node *node) { return is_of_width(tn_role_of(node)) && tn_is_inner(node); }
 
 size_t tn_quantise_count(const tn_graph *graph)
 {
@@ -704,7 +401,7 @@ static bool read_wide(const plan *p, const tn_value *value, int depth)
 {
     for (size_t u = 0; u < value->n_uses && depth < 64; u++) {
         const tn_node *node = value->uses[u].node;
-        if (has_width(node) ? p->wide_node[node->id] : role_of(node) != ROLE_NONE && node->out[0] && read_wide(p, node->out[0], depth + 1)) {
+        if (has_width(node) ? p->wide_node[node->id] : tn_role_of(node) != TN_ROLE_NONE && node->out[0] && read_wide(p, node->out[0], depth + 1)) {
             return true;
         }
     }
@@ -715,7 +412,7 @@ static bool read_wide(const plan *p, const tn_value *value, int depth)
 static const tn_node *maker_of(const tn_value *value)
 {
     const tn_node *node = value->producer;
-    while (node && is_bound(node) && node->in[0] && !has_scale(node->in[0])) {
+    while (node && tn_is_bound(node) && node->in[0] && !tn_has_scale(node->in[0])) {
         node = node->in[0]->producer;
     }
     return node;
@@ -736,13 +433,13 @@ static tn_status decide(plan *p, const tn_graph *graph, tn_pass_context *context
         return tn_fail_memory(context->diag, "quantise", p->n_values);
     }
     for (const tn_node *node = graph->first; node; node = node->next) {
-        p->inner[node->id] = is_inner(node, 0);
+        p->inner[node->id] = tn_is_inner(node);
         p->wide_node[node->id] = has_width(node) && wide && wide[place];
         place += has_width(node);
     }
     for (size_t i = 0; i < p->n_values; i++) {
         const tn_value *value = p->at[i] = graph->values[i];
-        p->scaled[i] = value && has_scale(value);
+        p->scaled[i] = value && tn_has_scale(value);
         if (p->scaled[i]) {
             const tn_node *maker = maker_of(value);
             p->wide_value[i] = maker && has_width(maker) ? p->wide_node[maker->id] : read_wide(p, value, 0);
@@ -784,17 +481,17 @@ static tn_status join_widths(tn_graph *graph, tn_pass_context *context, const pl
 
 static tn_status quantise_node(tn_graph *graph, tn_pass_context *context, const plan *p, tn_node *node)
 {
-    const role r = role_of(node);
+    const tn_role r = tn_role_of(node);
     const bool wide = p->wide_node[node->id];
     if (is_of_width(r)) {
         TN_TRY(join_widths(graph, context, p, node));
     }
-    if (r == ROLE_SUM) {
+    if (r == TN_ROLE_SUM) {
         const bool turned = node->op == &tn_op_gemm ? ((const tn_gemm_attr *)node->attr)->trans_b
                                                     : node->op == &tn_op_matmul && ((const tn_matmul_attr *)node->attr)->trans_b;
         return quantise_weights(graph, context, node, node->op == &tn_op_conv || turned ? 0 : 1);
     }
-    for (int i = 0; (r == ROLE_PAIR || r == ROLE_JOIN) && i < node->n_in; i++) {
+    for (int i = 0; (r == TN_ROLE_PAIR || r == TN_ROLE_JOIN) && i < node->n_in; i++) {
         TN_TRY(node->in[i]->constant ? quantise_operand(graph, context, node, i, wide) : TN_OK);
     }
     return TN_OK;
@@ -807,7 +504,7 @@ tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range 
     tn_status status = decide(&p, graph, context, wide);
     if (status == TN_OK) {
         trim_flat(graph, &p);
-        status = trim_masks(graph, context, ranges);
+        status = tn_trim_masks(graph, context, ranges);
     }
     if (status == TN_OK) {
         // Equalised are values whose steps are fine enough for it.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Post-training quantisation of a float graph whose values' ranges are known from sample inputs. The graph is written as dequantise -
-// compute - quantise, which the passes of this folder fold; so what they cannot fold still computes the same in float32.
+// compute - quantise, which the passes of pass/quant fold; so what they cannot fold still computes the same in float32.
 // Ownership: new values belong to the graph. Threads: one per graph.
 #ifndef TN_QUANTISE_H
 #define TN_QUANTISE_H
@@ -31,6 +31,10 @@ size_t tn_quantise_count(const tn_graph *graph);
 // activations uint8 with a scale and a zero point each and weights int8 with a scale for each result channel. What moves, joins or is a
 // function has the width that its readers want; where both meet there is a second pair.
 tn_status tn_quantise_graph(tn_graph *graph, tn_pass_context *context, tn_range *ranges, const bool *wide);
+
+// Masks add numbers like -10000 to scores that are not to count, or put such a number in their place, beside which the others would all have
+// one code: ranges and constant masks are cut to where a softmax makes nothing of them.
+tn_status tn_trim_masks(tn_graph *graph, tn_pass_context *context, tn_range *ranges);
 
 // Between a convolution and the convolutions that read a function of it, channels may differ so much in size that one scale for all is
 // too coarse even at 16 bits. There each channel gets a factor, in the weights and biases before and behind; the function between becomes
