@@ -197,6 +197,7 @@ bool tn_has_scale(const tn_value *value)
     if (reader && made && tn_is_bound(reader) && r != TN_ROLE_UNARY && r != TN_ROLE_JOIN) {
         return false;
     }
-    // Functions of functions are one table.
-    return !(reader && made && r == TN_ROLE_UNARY && tn_role_of(reader) == TN_ROLE_UNARY && tn_is_inner(reader));
+    // Functions of functions are one table. Bounds that a convolution takes in are no function, up to the last of them.
+    const bool ends = reader && is_clamp(maker) && !tn_is_bound(reader);
+    return !(reader && made && r == TN_ROLE_UNARY && !ends && tn_role_of(reader) == TN_ROLE_UNARY && tn_is_inner(reader));
 }
