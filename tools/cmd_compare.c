@@ -184,6 +184,17 @@ static int configure(tn_cli_options *o, const tn_cli_list *list, const char *fla
     return code;
 }
 
+static bool in_integers(const tn_cli_options *o) { return o->precision && strcmp(o->precision, "int8") == 0; }
+
+// Sample inputs are for the side in integers, where there is one.
+static void give_samples(tn_cli_options *a, tn_cli_options *b)
+{
+    if (in_integers(a) || in_integers(b)) {
+        a->calibrate = in_integers(a) ? a->calibrate : NULL;
+        b->calibrate = in_integers(b) ? b->calibrate : NULL;
+    }
+}
+
 static void describe(const tn_cli_options *o, char *buffer, size_t size)
 {
     char threads[40] = "";
@@ -472,6 +483,7 @@ static int run(const tn_cli_options *options)
         code = configure(&b, &options->b, "--b", &text_b);
     }
     if (!code) {
+        give_samples(&a, &b);
         code = compare(options, &a, &b);
     }
     free(text_a);

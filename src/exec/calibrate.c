@@ -50,6 +50,7 @@ static void widen(tn_range *range, const tn_tensor *tensor, tn_heap *heap)
                 high = fmaxf(high, data[i]);
             }
             range->bottomless = range->bottomless || data[i] == -INFINITY;
+            range->broken = range->broken || isnan(data[i]) || data[i] == INFINITY;
         }
         if (low > high) {
             continue;

@@ -429,6 +429,9 @@ class Reports(Command):
         text = self.good("explain", DIGITS, "--precision", "int8", "--calibrate", self.here, "--quiet")
         self.assertIn("qlinear_conv", text)
         self.assertIn("sample", self.told(2, "run", DIGITS, "--precision", "int8"))
+        sides = ["--a", "precision=fp32", "--b", "precision=int8", "--calibrate", self.here, "--quiet"]
+        self.assertIn("all agree", self.good("compare", DIGITS, *sides, "--rtol", 0.2, "--atol", 1))
+        self.assertIn("sample", self.told(2, "compare", DIGITS, "--calibrate", self.here))
         self.assertIn("image.npy", self.told(2, "run", DIGITS, "--precision", "int8", "--calibrate", ROOT / "examples" / "digits"))
 
     def test_doctor(self):

@@ -13,7 +13,7 @@
 static const tn_cli_option common[] = {
     {"threads", "N", TN_CLI_NUMBER, AT(threads), "threads to compute with; 0, the default, is one for each core"},
     {"device", "NAME", TN_CLI_TEXT, AT(device), "where to run: cpu, opencl, hexagon; an absent device is an error (default: cpu)"},
-    {"precision", "NAME", TN_CLI_TEXT, AT(precision), "arithmetic: fp32, fp16 (opencl: tensors of halves), fp16_pure (opencl: products too), bf16 (cpu: weights of products), int8 (with --calibrate); default fp32, quantised models as is faster"},
+    {"precision", "NAME", TN_CLI_TEXT, AT(precision), "arithmetic: fp32, fp16 (opencl: tensors of halves), fp16_pure (opencl: products too), bf16 (cpu: weights of products), int8 (float models: with --calibrate); default fp32, quantised models as is faster"},
     {"calibrate", "DIR", TN_CLI_TEXT, AT(calibrate), "precision int8: sample inputs as for --inputs, one set in DIR or one in each folder of it"},
     {"store", "KIND", TN_CLI_TEXT, AT(store), "how opencl keeps tensors of pictures: image, buffer (default: its choice)"},
     {"cache", "DIR", TN_CLI_TEXT, AT(cache), "keep what devices make for this machine in DIR: built programs, packed weights"},

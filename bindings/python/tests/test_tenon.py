@@ -5,6 +5,7 @@
 PYTHONPATH=bindings/python TENON_LIBRARY=build/libtenon.so python3 bindings/python/tests/test_tenon.py
 """
 import json
+import logging
 import os
 import struct
 import subprocess
@@ -263,6 +264,13 @@ class Quantising(unittest.TestCase):
         self.assertIn("sample", str(failure(tenon.InferenceSession, DIGITS, precision="int8")))
         wrong = [{"picture": samples[0]["image"]}]
         self.assertIn("lacks", str(failure(tenon.InferenceSession, DIGITS, precision="int8", calibration=wrong)))
+
+    def test_samples_that_are_no_numbers_are_told(self):
+        sample = {"image": np.random.default_rng(0).random((1, 1, 28, 28), np.float32)}
+        sample["image"][0, 0, 3, 3] = np.nan
+        with self.assertLogs("tenon", logging.WARNING) as caught:
+            tenon.InferenceSession(DIGITS, precision="int8", calibration=[sample])
+        self.assertTrue(any("NaN or infinity" in line and "image" in line for line in caught.output), caught.output)
 
     def test_a_model_that_comes_quantised(self):
         """As written in float32 with precision "fp32", in integers with "int8", which then needs no samples; else what this processor does faster."""

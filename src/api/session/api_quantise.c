@@ -79,6 +79,26 @@ static bool is_on_bytes(const tn_graph *graph)
     return !floats;
 }
 
+// Integers have no NaN and no infinity: results would look right that are none.
+static void check_numbers(const tenon_session *session, const tn_graph *graph, const tn_range *ranges)
+{
+    const tn_value *first = NULL;
+    tn_diag note = {0};
+    size_t count = 0;
+    for (size_t i = 0; i < graph->n_values; i++) {
+        if (graph->values[i] && ranges[i].broken) {
+            first = first ? first : graph->values[i];
+            count++;
+        }
+    }
+    if (first) {
+        (void)tn_fail(&note, TN_OK, "calibration",
+                      "the sample inputs make NaN or infinity of '%s' (and of %zu other values), which integers cannot hold: ranges leave them out, and "
+                      "results in int8 do not show them", first->name ? first->name : "a value without a name", count - 1);
+        tn_api_warn(session, &note);
+    }
+}
+
 // The results of the widths that were chosen, measured again: the aim may be out of reach.
 static tn_status check_aim(const tenon_session *session, const tn_graph *graph, tn_pass_context *passes, const tn_range *ranges, const bool *wide,
                            const tn_tensor *samples, size_t n_samples, tn_diag *diag)
@@ -135,6 +155,7 @@ tn_status tn_api_quantise(tenon_session *session, const tenon_session_options *o
         goto done;
     }
     TN_GO(tn_calibrate(graph, &session->context, session->workers, samples, n, ranges, diag));
+    check_numbers(session, graph, ranges);
     // Eight bits where they are enough: what they do to the results is measured on the samples.
     TN_GO(tn_quantised_copy(graph, &passes, ranges, NULL, &narrow));
     const tn_graph *const both[2] = {graph, narrow};

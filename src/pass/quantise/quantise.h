@@ -12,6 +12,7 @@ typedef struct tn_range {
     float low, high;
     bool seen;
     bool bottomless;          // minus infinity was there too, which `low` does not tell
+    bool broken;              // so were NaN or plus infinity
     int64_t channels;         // of `peaks`; 0: none were taken
     float *peaks;             // greatest absolute value of each index of axis 1; in the heap, the ranges' owner gives it back
 } tn_range;
