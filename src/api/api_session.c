@@ -119,7 +119,9 @@ static tn_status set_cpu(tenon_session *session, const tenon_session_options *op
     session->context.cpu.features &= tn_cpu_mask(options->isa, &known);
     session->context.cpu.features = session->features ? *session->features : session->context.cpu.features;
     if (!known) {
-        return tn_fail(diag, TN_INVALID_ARGUMENT, "isa", "'%s' is not an instruction set of this build", options->isa);
+#define X(name, bit, text) ", " text
+        return tn_fail(diag, TN_INVALID_ARGUMENT, "isa", "'%s' is no instruction set; there are portable" TN_CPU_LIST(X), options->isa);
+#undef X
     }
     if (options->threads > MAX_THREADS) {
         return tn_fail(diag, TN_INVALID_ARGUMENT, "threads", "%u threads are more than %d", options->threads, MAX_THREADS);

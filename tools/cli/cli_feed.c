@@ -98,7 +98,7 @@ static int apply_shapes(tn_cli_feeds *feeds, const tn_cli_options *options)
             return code;
         }
         if (!parse_dims(split ? split + 1 : text, &feed->tensor)) {
-            return tn_cli_fail(TN_EXIT_USAGE, "--shape '%s': dims look like 1x3x224x224", text);
+            return tn_cli_fail(TN_EXIT_USAGE, "--shape '%s': dims look like 1x3x224x224, at most eight, and their product fits 63 bits", text);
         }
         feed->shaped = true;
     }
