@@ -7,12 +7,9 @@
 #include "cli_file.h"
 #include "cli_text.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 typedef struct layer_time {
     char *name;
@@ -93,9 +90,6 @@ static int run(const tn_cli_options *options)
     }
     // The search is long: what it ends in is tried first. A folder that is missing is made, as the library makes it.
     (void)mkdir(options->cache, 0700);
-    if (options->cache[0] && access(options->cache, W_OK | X_OK)) {
-        return tn_cli_fail(TN_EXIT_CHECK, "--cache %s: no folder that can be written: %s", options->cache, strerror(errno));
-    }
     int code = options->cache[0] ? tn_cli_folder_probe(options->cache) : TN_EXIT_GOOD;
     code = code ? code : tn_cli_session_open(&session, options);
     if (code) {

@@ -98,6 +98,9 @@ int tn_cli_writer_probe(const char *path)
 
 int tn_cli_folder_probe(const char *path)
 {
+    if (access(path, W_OK | X_OK)) {
+        return tn_cli_fail(TN_EXIT_CHECK, "%s: no folder that can be written: %s", path, strerror(errno));
+    }
     char *inside = tn_cli_format("%s/probe", path);
     const int code = tn_cli_writer_probe(inside);
     free(inside);
