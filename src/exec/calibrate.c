@@ -5,6 +5,7 @@
 #include "exec/calibrate.h"
 
 #include "ir/edit.h"
+#include "pass/quantise/roles.h"
 
 #include <math.h>
 #include <string.h>
@@ -136,7 +137,7 @@ tn_status tn_calibrate(const tn_graph *graph, const tn_plan_context *context, tn
     size_t count = 0;
     for (size_t i = 0; i <= graph->n_values; i++) {
         const tn_value *value = i < graph->n_values ? graph->values[i] : NULL;
-        if (value && !value->is_input && tn_quantise_wants(graph, value)) {
+        if (value && !value->is_input && tn_has_scale(value)) {
             ids[count++] = value->id;
         }
         if (count == AT_A_TIME || (i == graph->n_values && count)) {
@@ -148,7 +149,7 @@ tn_status tn_calibrate(const tn_graph *graph, const tn_plan_context *context, tn
         }
     }
     for (size_t i = 0; i < graph->n_inputs; i++) {
-        for (size_t s = 0; s < n_samples && tn_quantise_wants(graph, graph->inputs[i]); s++) {
+        for (size_t s = 0; s < n_samples && tn_has_scale(graph->inputs[i]); s++) {
             widen(&ranges[graph->inputs[i]->id], &samples[s * graph->n_inputs + i], NULL);
         }
     }

@@ -7,8 +7,8 @@
 #include "exec/program.h"
 #include "pass/quantise/quantise.h"
 
-// samples: n_samples rows of one tensor per graph input (PLAIN, shapes known). ranges: by value id, those that tn_quantise_wants asks for
-// are filled in. The context's devices, precision and memory are not used: the run is on the CPU.
+// samples: n_samples rows of one tensor per graph input (PLAIN, shapes known). ranges: by value id, those of values with a scale of their own
+// (tn_has_scale) are filled in. The context's devices, precision and memory are not used: the run is on the CPU.
 tn_status tn_calibrate(const tn_graph *graph, const tn_plan_context *context, tn_workers *workers, const tn_tensor *samples, size_t n_samples,
                        tn_range *ranges, tn_diag *diag);
 

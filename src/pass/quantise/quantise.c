@@ -22,12 +22,6 @@
 #define WIDE_BIAS 137438953472.0  // 2^37, for sums in 64 bits of which the DSP keeps the upper part in 32
 #define WIDE_WEIGHTS 8388607.0f   // the greatest sum of a channel's weights of 16 bits, for the same reason
 
-bool tn_quantise_wants(const tn_graph *graph, const tn_value *value)
-{
-    (void)graph;
-    return tn_has_scale(value);
-}
-
 // ---- forms ----
 
 // prelu(x, s) = x - (1 - s) * min(x, 0), for slopes of a channel.

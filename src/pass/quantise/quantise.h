@@ -21,13 +21,10 @@ typedef struct tn_range {
 // to them. Before the ranges are taken.
 tn_status tn_quantise_prepare(tn_graph *graph, tn_pass_context *context);
 
-// Whether the ranges of the value are needed: by value id.
-bool tn_quantise_wants(const tn_graph *graph, const tn_value *value);
-
 // How many nodes compute in a width of their own: sums, pairs and means before the last sum. What comes after that stays float32.
 size_t tn_quantise_count(const tn_graph *graph);
 
-// ranges: by value id, as tn_quantise_wants asked; they are changed, but for their peaks. wide: for each node of tn_quantise_count, in the
+// ranges: by value id, of those that tn_has_scale; they are changed, but for their peaks. wide: for each node of tn_quantise_count, in the
 // graph's order, whether it computes in 16 bits; NULL: none does. There activations and weights become int16 without zero points, elsewhere
 // activations uint8 with a scale and a zero point each and weights int8 with a scale for each result channel. What moves, joins or is a
 // function has the width that its readers want; where both meet there is a second pair.
